@@ -1,0 +1,95 @@
+import { Context, Data, type DateTime, type Effect, type Option, type Redacted } from "effect"
+import type { SeenMessage } from "./domain/PlatformEvent.ts"
+
+/** A driver's own serialised session. Opaque to everyone else, sealed at rest, never logged. */
+export type Session = Redacted.Redacted<string>
+
+export interface Credentials {
+  readonly username: string
+  readonly password: Redacted.Redacted<string>
+}
+
+/** What a login call led to. Every step but `Refused` failures carries the session to continue from. */
+export type LoginStep = Data.TaggedEnum<{
+  Connected: { readonly session: Session; readonly username: string }
+  TwoFactorRequired: { readonly session: Session }
+  ChallengeRequired: { readonly session: Session; readonly contactPoint: Option.Option<string> }
+  ManualActionRequired: { readonly session: Session; readonly url: string }
+}>
+export const LoginStep = Data.taggedEnum<LoginStep>()
+
+/**
+ * Why the platform did not do what was asked.
+ * - `bad_password`, `unknown_user`, `wrong_code`: the caller's input
+ * - `rate_limited`: 429 or "please wait"; `retryAfter` in seconds when the platform said so
+ * - `action_blocked`: this action is frozen (spam, feedback required)
+ * - `session_expired`, `logged_out`: the session is gone for good
+ * - `challenge_required`: the platform wants the owner to prove himself
+ * - `app_version_rejected`: constants of the driver are outdated
+ * - `unavailable`: network, time-out, 5xx, an answer that makes no sense: worth another try
+ */
+export class PlatformFailure extends Data.TaggedError("PlatformFailure")<{
+  readonly reason:
+    | "bad_password"
+    | "unknown_user"
+    | "wrong_code"
+    | "rate_limited"
+    | "action_blocked"
+    | "session_expired"
+    | "logged_out"
+    | "challenge_required"
+    | "app_version_rejected"
+    | "not_found"
+    | "unavailable"
+  readonly detail: string
+  readonly retryAfter: Option.Option<number>
+}> {}
+
+/** What a poll found: messages oldest first, and where the next one goes on. The cursor is the driver's own text. */
+export interface Polled {
+  readonly session: Session
+  readonly cursor: string
+  readonly messages: ReadonlyArray<SeenMessage>
+}
+
+export interface SentMessage {
+  readonly chatId: string
+  readonly platformMessageId: string
+  readonly timestamp: DateTime.Utc
+}
+
+/**
+ * Port: a chat platform that is connected by credentials and polled (gateway specification, parts 3, 4 and 6).
+ *
+ * - `login` starts, or continues a second factor when `verificationCode` is present and `pending` is the session of the
+ *   `TwoFactorRequired` step. Passwords and codes are used once and kept nowhere.
+ * - `answerChallenge` continues from the session of a `ChallengeRequired` step, also after a restart.
+ * - `poll` without a cursor sets the baseline and reports nothing old.
+ * - `send` addresses `pb:<thread_id>` or `pbuser:<username>`; `clientId` is written on the platform with the message, so
+ *   that a repeat of the same send can be recognised.
+ * - `findSent` looks for an earlier send by its `clientId` before it is repeated after a crash.
+ */
+export class PlatformB extends Context.Tag("gatehouse/platform/PlatformB")<
+  PlatformB,
+  {
+    readonly login: (input: {
+      readonly credentials: Credentials
+      readonly pending: Option.Option<Session>
+      readonly verificationCode: Option.Option<Redacted.Redacted<string>>
+    }) => Effect.Effect<LoginStep, PlatformFailure>
+    readonly answerChallenge: (input: {
+      readonly credentials: Credentials
+      readonly pending: Session
+      readonly code: Redacted.Redacted<string>
+    }) => Effect.Effect<LoginStep, PlatformFailure>
+    readonly poll: (session: Session, cursor: Option.Option<string>) => Effect.Effect<Polled, PlatformFailure>
+    readonly send: (
+      session: Session,
+      message: { readonly to: string; readonly body: string; readonly clientId: string }
+    ) => Effect.Effect<SentMessage, PlatformFailure>
+    readonly findSent: (
+      session: Session,
+      message: { readonly chatId: string; readonly clientId: string }
+    ) => Effect.Effect<Option.Option<SentMessage>, PlatformFailure>
+  }
+>() {}

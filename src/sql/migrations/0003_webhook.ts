@@ -1,0 +1,58 @@
+import { SqlClient } from "@effect/sql"
+import { Effect } from "effect"
+
+export default Effect.flatMap(
+  SqlClient.SqlClient,
+  (sql) => sql`
+    CREATE TABLE webhook_endpoints (
+      id uuid PRIMARY KEY,
+      owner_kind text NOT NULL CHECK (owner_kind IN ('app', 'account')),
+      owner_id uuid NOT NULL,
+      url text NOT NULL,
+      events text[] NOT NULL,
+      retry_count integer NOT NULL CHECK (retry_count BETWEEN 0 AND 5),
+      timeout_seconds integer NOT NULL CHECK (timeout_seconds BETWEEN 1 AND 30),
+      secret_sealed text NOT NULL,
+      is_active boolean NOT NULL DEFAULT true,
+      disabled_reason text,
+      created_at timestamptz NOT NULL
+    );
+    CREATE INDEX webhook_endpoints_owner ON webhook_endpoints (owner_id, id DESC);
+
+    CREATE TABLE webhook_events (
+      id uuid PRIMARY KEY,
+      owner_id uuid NOT NULL,
+      event text NOT NULL,
+      body text NOT NULL,
+      created_at timestamptz NOT NULL
+    );
+    CREATE INDEX webhook_events_owner ON webhook_events (owner_id, id DESC);
+
+    CREATE TABLE webhook_deliveries (
+      id uuid PRIMARY KEY,
+      endpoint_id uuid NOT NULL REFERENCES webhook_endpoints ON DELETE CASCADE,
+      owner_id uuid NOT NULL,
+      event_id uuid NOT NULL,
+      event text NOT NULL,
+      state text NOT NULL CHECK (state IN ('pending', 'delivering', 'failed', 'succeeded', 'exhausted', 'canceled')),
+      attempt_count integer NOT NULL DEFAULT 0,
+      due_at timestamptz,
+      created_at timestamptz NOT NULL
+    );
+    CREATE INDEX webhook_deliveries_due ON webhook_deliveries (endpoint_id, due_at, id) WHERE due_at IS NOT NULL;
+    CREATE INDEX webhook_deliveries_owner ON webhook_deliveries (owner_id, id DESC);
+    CREATE INDEX webhook_deliveries_endpoint ON webhook_deliveries (endpoint_id, id DESC);
+
+    CREATE TABLE webhook_attempts (
+      id uuid PRIMARY KEY,
+      delivery_id uuid NOT NULL REFERENCES webhook_deliveries ON DELETE CASCADE,
+      number integer NOT NULL,
+      started_at timestamptz NOT NULL,
+      duration_ms integer NOT NULL,
+      code integer NOT NULL,
+      response_body text,
+      error text
+    );
+    CREATE INDEX webhook_attempts_delivery ON webhook_attempts (delivery_id, number);
+  `
+)

@@ -1,0 +1,30 @@
+import type { SqlError } from "@effect/sql"
+import { Context, type DateTime, type Effect } from "effect"
+import type { Owner } from "./domain/Webhook.ts"
+
+/**
+ * An event to be told to the outside. `eventId` stays the same over all attempts. `data` is what the body carries under
+ * `data`, already in wire form (snake_case, ISO times): the raw body is fixed when the event is published.
+ */
+export interface OutboundEvent {
+  readonly eventId: string
+  readonly owner: Owner
+  readonly event: string
+  readonly timestamp: DateTime.Utc
+  readonly data: unknown
+}
+
+/**
+ * Port: the transactional outbox (contract, part 4 "Webhooks", part 5 promises 1 and 2).
+ *
+ * `transaction` runs an effect in one database transaction (joining the one that is open) and, once it has committed,
+ * wakes the endpoints that got something. `publish` writes events and one delivery row for each active endpoint that
+ * subscribes, inside the caller's transaction: the event exists exactly when the change does.
+ */
+export class Outbox extends Context.Tag("gatehouse/webhook/Outbox")<
+  Outbox,
+  {
+    readonly transaction: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | SqlError.SqlError, R>
+    readonly publish: (events: ReadonlyArray<OutboundEvent>) => Effect.Effect<void>
+  }
+>() {}
