@@ -1,4 +1,6 @@
 import { Schema } from "effect"
+import { TenantId } from "../../identity/domain/User.ts"
+import { StoreName } from "./Product.ts"
 
 export const AppId = Schema.UUID.pipe(Schema.brand("AppId"))
 export type AppId = typeof AppId.Type
@@ -6,3 +8,17 @@ export type AppId = typeof AppId.Type
 /** `paused`: client endpoints refuse, notifications are recorded. `archived`: neither. */
 export const AppStatus = Schema.Literal("active", "paused", "archived")
 export type AppStatus = typeof AppStatus.Type
+
+export class App extends Schema.Class<App>("App")({
+  id: AppId,
+  tenantId: TenantId,
+  name: Schema.String,
+  slug: Schema.String,
+  bundleId: Schema.OptionFromNullOr(Schema.String),
+  packageName: Schema.OptionFromNullOr(Schema.String),
+  platforms: Schema.Array(StoreName),
+  publicApiKey: Schema.String,
+  status: AppStatus,
+  createdAt: Schema.DateTimeUtcFromDate,
+  updatedAt: Schema.DateTimeUtcFromDate
+}) {}

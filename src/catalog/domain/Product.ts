@@ -14,3 +14,15 @@ export const ProductType = Schema.Literal(
   "non_consumable"
 )
 export type ProductType = typeof ProductType.Type
+
+/** A store product. `priceMicros` is integer micros of `currency`. */
+export class Product extends Schema.Class<Product>("Product")({
+  id: ProductId,
+  store: StoreName,
+  identifier: Schema.String,
+  name: Schema.String,
+  type: ProductType,
+  subscriptionPeriod: Schema.NullOr(Schema.String),
+  priceMicros: Schema.NullOr(Schema.Int),
+  currency: Schema.NullOr(Schema.String)
+}) {}

@@ -1,0 +1,21 @@
+import { HttpApi, OpenApi } from "@effect/platform"
+import { AccountsGroup } from "./gateway/AccountsGroup.ts"
+import { AiGroup } from "./gateway/AiGroup.ts"
+import { ChannelWebhooksGroup } from "./gateway/ChannelWebhooksGroup.ts"
+import { ChatsGroup, MessagesGroup } from "./gateway/MessagesGroup.ts"
+import { OperatorsGroup } from "./gateway/OperatorsGroup.ts"
+import { Unavailable } from "./Problem.ts"
+
+/** The messaging gateway, under `/v1`. */
+export class GatewayApi extends HttpApi.make("gateway")
+  .add(OperatorsGroup)
+  .add(AccountsGroup)
+  .add(ChatsGroup)
+  .add(MessagesGroup)
+  .add(AiGroup)
+  .add(ChannelWebhooksGroup)
+  .addError(Unavailable.wire)
+  .prefix("/v1")
+  .annotate(OpenApi.Title, "Gatehouse messaging gateway")
+  .annotate(OpenApi.Version, "1.0.0")
+  .annotate(OpenApi.Description, "Channels on two chat platforms, messages, AI replies and signed webhooks.") {}

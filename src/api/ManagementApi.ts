@@ -1,0 +1,29 @@
+import { HttpApi, OpenApi } from "@effect/platform"
+import { AppsGroup } from "./management/AppsGroup.ts"
+import { AppWebhooksGroup } from "./management/AppWebhooksGroup.ts"
+import { AuthGroup } from "./management/AuthGroup.ts"
+import { CatalogGroup } from "./management/CatalogGroup.ts"
+import { ClientGroup } from "./management/ClientGroup.ts"
+import { CustomersGroup } from "./management/CustomersGroup.ts"
+import { HealthGroup } from "./management/HealthGroup.ts"
+import { InboundGroup, StoreNotificationsGroup } from "./management/StoreNotificationsGroup.ts"
+import { TenantsGroup } from "./management/TenantsGroup.ts"
+import { Unavailable } from "./Problem.ts"
+
+/** Subscription management, under `/api/v1`. */
+export class ManagementApi extends HttpApi.make("management")
+  .add(HealthGroup)
+  .add(AuthGroup)
+  .add(TenantsGroup)
+  .add(AppsGroup)
+  .add(CatalogGroup)
+  .add(CustomersGroup)
+  .add(AppWebhooksGroup)
+  .add(StoreNotificationsGroup)
+  .add(ClientGroup)
+  .add(InboundGroup)
+  .addError(Unavailable.wire)
+  .prefix("/api/v1")
+  .annotate(OpenApi.Title, "Gatehouse subscription management")
+  .annotate(OpenApi.Version, "1.0.0")
+  .annotate(OpenApi.Description, "Apps, products, entitlements, customers and their subscriptions across two stores.") {}

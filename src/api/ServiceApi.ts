@@ -1,0 +1,10 @@
+import { HttpApi, OpenApi } from "@effect/platform"
+import { GatewayApi } from "./GatewayApi.ts"
+import { ManagementApi } from "./ManagementApi.ts"
+
+/** Both APIs as one server serves them. */
+export class ServiceApi extends HttpApi.make("service")
+  .addHttpApi(ManagementApi)
+  .addHttpApi(GatewayApi)
+  .annotate(OpenApi.Title, "Gatehouse")
+  .annotate(OpenApi.Version, "1.0.0") {}

@@ -1,0 +1,89 @@
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
+import { Schema } from "effect"
+import { MessageSource, MessageStatus } from "../../channel/domain/Message.ts"
+import { ChatType, MessageType } from "../../platform/domain/PlatformEvent.ts"
+import { ChatMode } from "../../reply/domain/AiSettings.ts"
+import { data, fields, list, Timestamp } from "../Envelope.ts"
+import { PageQuery } from "../Page.ts"
+import { BadRequest, Conflict, Invalid, NotFound } from "../Problem.ts"
+import { ChannelTokenAuth, OperatorAuth } from "../Security.ts"
+import { accountPath } from "./AccountsGroup.ts"
+
+/** A stored message; `data` of message events has the same fields. */
+export const Message = Schema.Struct({
+  message_id: Schema.String,
+  platform_a_message_id: Schema.NullOr(Schema.String).annotations({
+    description: "The platform's own id, on either platform"
+  }),
+  chat_id: Schema.String,
+  chat_type: ChatType,
+  direction: Schema.Literal("incoming", "outgoing"),
+  type: MessageType,
+  from: Schema.NullOr(Schema.String),
+  to: Schema.NullOr(Schema.String),
+  body: Schema.String,
+  status: MessageStatus,
+  error: Schema.NullOr(Schema.String),
+  source: MessageSource,
+  timestamp: Timestamp
+}).annotations({ identifier: "Message" })
+
+export const Chat = Schema.Struct({
+  chat_id: Schema.String,
+  account_id: Schema.String,
+  type: ChatType,
+  name: Schema.NullOr(Schema.String),
+  is_blocked: Schema.Boolean,
+  unread_count: Schema.Int,
+  last_message_at: Schema.NullOr(Timestamp),
+  ai: Schema.Struct({ mode: ChatMode, custom_system_prompt: Schema.NullOr(Schema.String) })
+}).annotations({ identifier: "Chat" })
+
+export const chatPath = HttpApiSchema.param("chat", Schema.String)
+
+export class ChatsGroup extends HttpApiGroup.make("chats")
+  .add(
+    HttpApiEndpoint.get("listChats")`/accounts/${accountPath}/chats`
+      .setUrlParams(PageQuery)
+      .addSuccess(list(Chat))
+      .addError(BadRequest.wire)
+      .addError(NotFound.wire)
+      .addError(Invalid.wire)
+      .annotate(OpenApi.Summary, "List chats, the most recently active first")
+  )
+  .add(
+    HttpApiEndpoint.patch("updateChat")`/accounts/${accountPath}/chats/${chatPath}`
+      .setPayload(fields({ is_blocked: Schema.optional(Schema.Boolean), name: Schema.optional(Schema.NullOr(Schema.String.pipe(Schema.maxLength(255)))) }))
+      .addSuccess(data(Chat))
+      .addError(NotFound.wire)
+      .addError(Invalid.wire)
+      .annotate(OpenApi.Summary, "Block or rename a chat")
+  )
+  .add(
+    HttpApiEndpoint.get("listMessages")`/accounts/${accountPath}/chats/${chatPath}/messages`
+      .setUrlParams(PageQuery)
+      .addSuccess(list(Message))
+      .addError(BadRequest.wire)
+      .addError(NotFound.wire)
+      .addError(Invalid.wire)
+      .annotate(OpenApi.Summary, "List messages of a chat")
+  )
+  .middleware(OperatorAuth) {}
+
+export class MessagesGroup extends HttpApiGroup.make("messages")
+  .add(
+    HttpApiEndpoint.post("sendText", "/messages/text")
+      .setPayload(
+        fields({
+          to: Schema.Trim.pipe(Schema.minLength(1), Schema.maxLength(255)).annotations({
+            description: "`pb:<thread_id>` or `pbuser:<username>` on platform_b"
+          }),
+          body: Schema.String.pipe(Schema.minLength(1), Schema.maxLength(4096))
+        })
+      )
+      .addSuccess(data(Message))
+      .addError(Conflict.wire)
+      .addError(Invalid.wire)
+      .annotate(OpenApi.Summary, "Send a text; waits up to 10 s and answers the message as it stands")
+  )
+  .middleware(ChannelTokenAuth) {}

@@ -1,0 +1,30 @@
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
+import { Schema } from "effect"
+import { data, fields, Timestamp } from "../Envelope.ts"
+import { Forbidden, Invalid, TooMany, Unauthenticated } from "../Problem.ts"
+import { OperatorAuth } from "../Security.ts"
+
+export class OperatorsGroup extends HttpApiGroup.make("operators")
+  .add(
+    HttpApiEndpoint.post("operatorLogin", "/auth/login")
+      .setPayload(fields({ email: Schema.Trim, password: Schema.Redacted(Schema.String) }))
+      .addSuccess(
+        data(
+          Schema.Struct({
+            token: Schema.Redacted(Schema.String).annotations({ description: "JWT, 12 hours" }),
+            expires_at: Timestamp
+          })
+        )
+      )
+      .addError(Unauthenticated.wire)
+      .addError(Forbidden.wire)
+      .addError(Invalid.wire)
+      .addError(TooMany.wire)
+      .annotate(OpenApi.Summary, "Exchange an operator's e-mail and password for a token")
+  )
+  .add(
+    HttpApiEndpoint.post("operatorLogout", "/auth/logout")
+      .addSuccess(data(Schema.Struct({ revoked: Schema.Literal(true) })))
+      .middleware(OperatorAuth)
+      .annotate(OpenApi.Summary, "Revoke the presented token")
+  ) {}

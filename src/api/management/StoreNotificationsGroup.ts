@@ -1,0 +1,55 @@
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
+import { Schema } from "effect"
+import { StoreName } from "../../catalog/domain/Product.ts"
+import { NotificationState } from "../../subscription/domain/Inbox.ts"
+import { data, fields, list, Timestamp } from "../Envelope.ts"
+import { cursor, limit } from "../Page.ts"
+import { BadRequest, Invalid, NotFound, Unauthenticated } from "../Problem.ts"
+import { AccessTokenAuth, requires } from "../Security.ts"
+import { appPath } from "./AppsGroup.ts"
+
+/** What became of a notification: `accepted` now, a `duplicate` of an earlier one, or kept but `ignored`. */
+export const Acknowledgement = Schema.Struct({
+  status: Schema.Literal("accepted", "duplicate", "ignored"),
+  uuid: Schema.String
+})
+
+const StoreNotification = Schema.Struct({
+  uuid: Schema.String,
+  store: StoreName,
+  notification_id: Schema.String,
+  type: Schema.String,
+  subtype: Schema.NullOr(Schema.String),
+  environment: Schema.NullOr(Schema.String),
+  state: NotificationState,
+  reason: Schema.NullOr(Schema.String),
+  signed_at: Timestamp,
+  received_at: Timestamp
+}).annotations({ identifier: "StoreNotification" })
+
+export class InboundGroup extends HttpApiGroup.make("inbound").add(
+  HttpApiEndpoint.post("storeANotification")`/stores/store_a/notifications/${appPath}`
+    .setPayload(
+      fields({
+        signedPayload: Schema.NonEmptyString.annotations({ description: "The store's JWS in compact form" })
+      })
+    )
+    .addSuccess(data(Acknowledgement))
+    .addError(Unauthenticated.wire)
+    .addError(NotFound.wire)
+    .addError(Invalid.wire)
+    .annotate(OpenApi.Summary, "Receive a notification of store A")
+) {}
+
+export class StoreNotificationsGroup extends HttpApiGroup.make("storeNotifications")
+  .add(
+    HttpApiEndpoint.get("listStoreNotifications")`/apps/${appPath}/store-notifications`
+      .setUrlParams(fields({ limit, cursor, state: Schema.optional(NotificationState) }))
+      .addSuccess(list(StoreNotification))
+      .addError(BadRequest.wire)
+      .addError(NotFound.wire)
+      .addError(Invalid.wire)
+      .annotateContext(requires("customers:read"))
+      .annotate(OpenApi.Summary, "List what the stores reported and what became of it")
+  )
+  .middleware(AccessTokenAuth) {}

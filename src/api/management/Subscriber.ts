@@ -1,0 +1,66 @@
+import { Schema } from "effect"
+import { Environment, OwnershipType, PeriodType } from "../../store/domain/PurchaseFact.ts"
+import { StoreName } from "../../catalog/domain/Product.ts"
+import { Timestamp } from "../Envelope.ts"
+import { SubscriptionStatus } from "../../subscription/domain/Subscription.ts"
+
+const Moment = Schema.NullOr(Timestamp)
+
+export const SubscriberEntitlement = Schema.Struct({
+  is_active: Schema.Boolean,
+  product_identifier: Schema.String,
+  store: StoreName,
+  purchase_date: Timestamp,
+  original_purchase_date: Timestamp,
+  expires_date: Moment,
+  grace_period_expires_date: Moment,
+  will_renew: Schema.Boolean,
+  period_type: PeriodType,
+  source: Schema.Literal("subscription", "purchase", "grant"),
+  environment: Environment
+})
+
+export const SubscriberSubscription = Schema.Struct({
+  uuid: Schema.String,
+  store: StoreName,
+  status: SubscriptionStatus,
+  is_active: Schema.Boolean,
+  period_type: PeriodType,
+  purchase_date: Timestamp,
+  original_purchase_date: Timestamp,
+  expires_date: Moment,
+  grace_period_expires_date: Moment,
+  unsubscribe_detected_at: Moment,
+  billing_issues_detected_at: Moment,
+  refunded_at: Moment,
+  auto_resume_date: Moment,
+  will_renew: Schema.Boolean,
+  pending_product_identifier: Schema.NullOr(Schema.String),
+  price: Schema.NullOr(Schema.Number),
+  currency: Schema.NullOr(Schema.String),
+  environment: Environment,
+  ownership_type: OwnershipType,
+  store_transaction_id: Schema.String,
+  original_transaction_id: Schema.String
+})
+
+/** A customer as its app sees it; both maps hold what once was, too. */
+export const Subscriber = Schema.Struct({
+  app_user_id: Schema.String,
+  original_app_user_id: Schema.String,
+  is_anonymous: Schema.Boolean,
+  first_seen: Timestamp,
+  last_seen: Timestamp,
+  management_url: Schema.NullOr(Schema.String),
+  entitlements: Schema.Record({ key: Schema.String, value: SubscriberEntitlement }).annotations({
+    description: "By entitlement identifier"
+  }),
+  subscriptions: Schema.Record({ key: Schema.String, value: SubscriberSubscription }).annotations({
+    description: "By product identifier"
+  }),
+  non_subscriptions: Schema.Record({ key: Schema.String, value: Schema.Array(Schema.Unknown) }),
+  aliases: Schema.Array(Schema.String)
+}).annotations({ identifier: "Subscriber" })
+
+/** The exception that the specification makes: no `data` around it. */
+export const SubscriberAnswer = Schema.Struct({ subscriber: Subscriber })

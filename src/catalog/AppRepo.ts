@@ -1,0 +1,68 @@
+import { SqlClient, SqlSchema } from "@effect/sql"
+import { Effect, Schema } from "effect"
+import { TenantId } from "../identity/domain/User.ts"
+import { App, AppId, AppStatus } from "./domain/App.ts"
+
+export class AppRepo extends Effect.Service<AppRepo>()("gatehouse/catalog/AppRepo", {
+  effect: Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+
+    const insert = Effect.fn("AppRepo.insert")(
+      SqlSchema.void({
+        Request: App,
+        execute: (row) => sql`INSERT INTO apps ${sql.insert(row)}`
+      }),
+      Effect.orDie
+    )
+    const update = Effect.fn("AppRepo.update")(
+      SqlSchema.void({
+        Request: App,
+        execute: (row) => sql`UPDATE apps SET ${sql.update(row, ["id", "tenantId", "createdAt"])} WHERE id = ${row.id}`
+      }),
+      Effect.orDie
+    )
+    const slugIsFree = Effect.fn("AppRepo.slugIsFree")(
+      (tenantId: TenantId, slug: string) => sql`SELECT 1 FROM apps WHERE tenant_id = ${tenantId} AND slug = ${slug}`,
+      Effect.map((rows) => rows.length === 0),
+      Effect.orDie
+    )
+    const lockSlugs = Effect.fn("AppRepo.lockSlugs")(
+      (tenantId: TenantId) => sql`SELECT pg_advisory_xact_lock(hashtextextended(${`apps:${tenantId}`}, 0))`,
+      Effect.asVoid,
+      Effect.orDie
+    )
+    const byId = Effect.fn("AppRepo.byId")(
+      SqlSchema.findOne({
+        Request: AppId,
+        Result: App,
+        execute: (id) => sql`SELECT * FROM apps WHERE id = ${id}`
+      }),
+      Effect.orDie
+    )
+    const byPublicKey = Effect.fn("AppRepo.byPublicKey")(
+      SqlSchema.findOne({
+        Request: Schema.String,
+        Result: Schema.Struct({ id: AppId, status: AppStatus }),
+        execute: (key) => sql`SELECT id, status FROM apps WHERE public_api_key = ${key}`
+      }),
+      Effect.orDie
+    )
+    const page = Effect.fn("AppRepo.page")(
+      SqlSchema.findAll({
+        Request: Schema.Struct({
+          tenantId: TenantId,
+          status: Schema.NullOr(AppStatus),
+          before: Schema.NullOr(Schema.UUID),
+          limit: Schema.Int
+        }),
+        Result: App,
+        execute: ({ before, limit, status, tenantId }) => sql`
+          SELECT * FROM apps WHERE tenant_id = ${tenantId}
+          AND ${status === null ? sql`status <> 'archived'` : sql`status = ${status}`}
+          AND (${before}::uuid IS NULL OR id < ${before}::uuid) ORDER BY id DESC LIMIT ${limit}`
+      }),
+      Effect.orDie
+    )
+    return { insert, update, slugIsFree, lockSlugs, byId, byPublicKey, page } as const
+  })
+}) {}

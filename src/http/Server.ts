@@ -1,0 +1,73 @@
+import { createServer, type Server as NodeServer } from "node:http"
+import {
+  HttpApiBuilder,
+  type HttpApp,
+  HttpServer,
+  HttpServerRequest,
+  HttpServerResponse
+} from "@effect/platform"
+import { NodeHttpServer } from "@effect/platform-node"
+import { Effect, Layer, Metric } from "effect"
+import { ServiceApi } from "../api/ServiceApi.ts"
+import { httpResponses } from "../Metrics.ts"
+import { problemResponse } from "./ErrorEnvelope.ts"
+import { type BodyRefusal, admit } from "./RequestBody.ts"
+import { requestIdOf } from "./RequestId.ts"
+
+const drainLimit = "30 seconds"
+
+/** After this header of a refused, unread body the connection is of no further use. */
+const refused = (refusal: BodyRefusal) =>
+  refusal === "too_large"
+    ? problemResponse(413, "The body is larger than 1 MiB.", {}, { connection: "close" })
+    : problemResponse(415, "The body must be sent as application/json.")
+
+const counted = (status: number) => Metric.increment(Metric.tagged(httpResponses, "status", String(status)))
+
+/**
+ * What every request passes, whatever it is for: the request id, the checks of the body, the headers that every answer
+ * carries. Nothing of the API is cacheable, so no answer with a secret is.
+ */
+const front = <E, R>(app: HttpApp.Default<E, R>): HttpApp.Default<E, R> =>
+  Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
+    Effect.flatMap(requestIdOf(request.headers["x-request-id"]), (requestId) =>
+      admit(request).pipe(
+        Effect.flatMap((admitted) => Effect.provideService(app, HttpServerRequest.HttpServerRequest, admitted)),
+        Effect.catchIf(isRefusal, (refusal) => Effect.succeed(refused(refusal))),
+        Effect.tap((response) => counted(response.status)),
+        Effect.map(HttpServerResponse.setHeaders({ "x-request-id": requestId, "cache-control": "no-store" })),
+        Effect.annotateLogs("request_id", requestId)
+      )
+    )
+  )
+
+const isRefusal = (error: unknown): error is BodyRefusal => error === "too_large" || error === "not_json"
+
+const waitForRequests = (server: NodeServer) =>
+  Effect.async<void>((resume) => {
+    server.close(() => resume(Effect.void))
+  }).pipe(
+    Effect.timeoutOption(drainLimit),
+    Effect.zipRight(Effect.sync(() => server.closeAllConnections()))
+  )
+
+/** Listens; on release it stops accepting first and gives what runs 30 s (contract, part 5, promise 4). */
+const listening = (address: { readonly host: string; readonly port: number }) =>
+  Layer.scoped(
+    HttpServer.HttpServer,
+    Effect.gen(function* () {
+      const node = createServer({ requestTimeout: 60_000, headersTimeout: 20_000 })
+      const server = yield* NodeHttpServer.make(() => node, address)
+      yield* Effect.addFinalizer(() => waitForRequests(node))
+      return server
+    })
+  )
+
+/** Both APIs and the operational routes on one port. */
+export const layer = (address: { readonly host: string; readonly port: number }) =>
+  HttpApiBuilder.serve(front).pipe(
+    HttpServer.withLogAddress,
+    Layer.provide(HttpApiBuilder.api(ServiceApi)),
+    Layer.provideMerge(listening(address)),
+    Layer.provide(NodeHttpServer.layerContext)
+  )

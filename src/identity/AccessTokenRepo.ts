@@ -1,0 +1,49 @@
+import { SqlClient, SqlSchema } from "@effect/sql"
+import { Effect, Schema } from "effect"
+import type { Ability } from "./domain/Ability.ts"
+import { AccessToken, AccessTokenId, UserId } from "./domain/User.ts"
+
+export class AccessTokenRepo extends Effect.Service<AccessTokenRepo>()("gatehouse/identity/AccessTokenRepo", {
+  effect: Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+
+    const insert = Effect.fn("AccessTokenRepo.insert")(
+      (row: {
+        id: AccessTokenId
+        userId: UserId
+        name: string
+        abilities: ReadonlyArray<Ability>
+        digest: string
+        expiresAt: Date | null
+        createdAt: Date
+      }) => sql`INSERT INTO access_tokens ${sql.insert(row)}`,
+      Effect.asVoid,
+      Effect.orDie
+    )
+    const byDigest = Effect.fn("AccessTokenRepo.byDigest")(
+      SqlSchema.findOne({
+        Request: Schema.String,
+        Result: AccessToken,
+        execute: (digest) => sql`SELECT * FROM access_tokens WHERE digest = ${digest}`
+      }),
+      Effect.orDie
+    )
+    const page = Effect.fn("AccessTokenRepo.page")(
+      SqlSchema.findAll({
+        Request: Schema.Struct({ userId: UserId, before: Schema.NullOr(Schema.UUID), limit: Schema.Int }),
+        Result: AccessToken,
+        execute: ({ before, limit, userId }) => sql`
+          SELECT * FROM access_tokens WHERE user_id = ${userId} AND (${before}::uuid IS NULL OR id < ${before}::uuid)
+          ORDER BY id DESC LIMIT ${limit}`
+      }),
+      Effect.orDie
+    )
+    const remove = Effect.fn("AccessTokenRepo.remove")(
+      (userId: UserId, id: AccessTokenId) =>
+        sql`DELETE FROM access_tokens WHERE id = ${id} AND user_id = ${userId} RETURNING id`,
+      Effect.map((rows) => rows.length === 1),
+      Effect.orDie
+    )
+    return { insert, byDigest, page, remove } as const
+  })
+}) {}

@@ -1,0 +1,81 @@
+import { Context, DateTime, Effect, Layer, Option } from "effect"
+import type { AppId } from "../catalog/domain/App.ts"
+import type { StoreName } from "../catalog/domain/Product.ts"
+import { nextId } from "../kit/Id.ts"
+import type { Environment } from "../store/domain/PurchaseFact.ts"
+import { Outbox } from "../webhook/Outbox.ts"
+import type { AppUserId } from "./domain/Customer.ts"
+import { DomainEvent, DomainEventId, type DomainEventType, eventItem } from "./domain/DomainEvent.ts"
+import type { SubscriptionId } from "./domain/Subscription.ts"
+import { EventRepo } from "./EventRepo.ts"
+
+/** A change to tell. `cause` names it within the app for ever: recording it again does nothing. */
+export interface NewEvent {
+  readonly cause: string
+  readonly type: DomainEventType
+  readonly appUserId: AppUserId
+  readonly store: Option.Option<StoreName>
+  readonly environment: Option.Option<Environment>
+  readonly subscriptionId: Option.Option<SubscriptionId>
+  readonly data: unknown
+}
+
+/** Domain events: exactly one per change, with its deliveries, inside the caller's transaction (contract, part 3). */
+export class Events extends Context.Tag("gatehouse/subscription/Events")<
+  Events,
+  {
+    readonly record: (appId: AppId, events: ReadonlyArray<NewEvent>) => Effect.Effect<void>
+    readonly page: (
+      appId: AppId,
+      page: {
+        readonly type: Option.Option<DomainEventType>
+        readonly appUserId: Option.Option<string>
+        readonly before: Option.Option<string>
+        readonly limit: number
+      }
+    ) => Effect.Effect<ReadonlyArray<DomainEvent>>
+  }
+>() {
+  static readonly layer = Layer.effect(
+    Events,
+    Effect.gen(function* () {
+      const events = yield* EventRepo
+      const outbox = yield* Outbox
+
+      const record = Effect.fn("Events.record")(function* (appId: AppId, changes: ReadonlyArray<NewEvent>) {
+        if (changes.length === 0) return
+        const createdAt = yield* DateTime.now
+        const rows = yield* Effect.forEach(changes, ({ appUserId, cause, ...change }) =>
+          Effect.map(nextId, (id) => ({
+            event: DomainEvent.make({ ...change, appUserId: Option.some(appUserId), id: DomainEventId.make(id), createdAt }),
+            cause
+          }))
+        )
+        const isNew = yield* events.insert(rows.map(({ cause, event }) => ({ ...event, appId, cause })))
+        yield* outbox.publish(
+          rows
+            .filter(({ event }) => isNew.has(event.id))
+            .map(({ event }) => ({
+              eventId: event.id,
+              owner: { kind: "app", id: appId },
+              event: event.type,
+              timestamp: event.createdAt,
+              data: eventItem(event)
+            }))
+        )
+      })
+
+      return Events.of({
+        record,
+        page: (appId, { appUserId, before, limit, type }) =>
+          events.page({
+            appId,
+            type: Option.getOrNull(type),
+            appUserId: Option.getOrNull(appUserId),
+            before: Option.getOrNull(before),
+            limit
+          })
+      })
+    })
+  ).pipe(Layer.provide(EventRepo.Default))
+}

@@ -1,0 +1,61 @@
+import { HttpApiBuilder } from "@effect/platform"
+import { DateTime, Effect, Option, Schema } from "effect"
+import { NotFound, Unauthenticated } from "../api/Problem.ts"
+import { ServiceApi } from "../api/ServiceApi.ts"
+import { Apps } from "../catalog/Apps.ts"
+import { callerApp } from "../catalog/CallerAppHttp.ts"
+import { AppId } from "../catalog/domain/App.ts"
+import { pageAnswer, pageOf } from "../http/Pages.ts"
+import type { InboxEntry } from "./domain/Inbox.ts"
+import { Notifications } from "./Notifications.ts"
+
+const entryItem = (entry: InboxEntry) => ({
+  uuid: entry.id,
+  store: entry.store,
+  notification_id: entry.notificationId,
+  type: entry.type,
+  subtype: Option.getOrNull(entry.subtype),
+  environment: Option.getOrNull(entry.environment),
+  state: entry.state,
+  reason: Option.getOrNull(entry.reason),
+  signed_at: DateTime.formatIso(entry.signedAt),
+  received_at: DateTime.formatIso(entry.receivedAt)
+})
+
+export const InboundHttp = HttpApiBuilder.group(ServiceApi, "inbound", (handlers) =>
+  Effect.gen(function* () {
+    const apps = yield* Apps
+    const notifications = yield* Notifications
+
+    return handlers.handle("storeANotification", ({ path, payload }) =>
+      Effect.gen(function* () {
+        const id = Schema.decodeUnknownOption(AppId)(path.app)
+        const app = Option.isNone(id) ? Option.none() : yield* apps.byId(id.value)
+        if (Option.isNone(app) || app.value.status === "archived") {
+          return yield* new NotFound({ message: "No such app." })
+        }
+        const acknowledged = yield* notifications.receiveFromStoreA(app.value, payload.signedPayload)
+        return { data: { status: acknowledged.status, uuid: acknowledged.id } }
+      }).pipe(
+        Effect.catchTag(
+          "NotificationRefused",
+          () => new Unauthenticated({ message: "The notification is not what it claims to be." })
+        )
+      )
+    )
+  })
+)
+
+export const StoreNotificationsHttp = HttpApiBuilder.group(ServiceApi, "storeNotifications", (handlers) =>
+  Effect.map(Notifications, (notifications) =>
+    handlers.handle("listStoreNotifications", ({ path, urlParams }) =>
+      Effect.gen(function* () {
+        const app = yield* callerApp(path.app)
+        const page = yield* pageOf(urlParams)
+        const state = Option.fromNullable(urlParams.state)
+        const rows = yield* notifications.page(app.id, { ...page, state })
+        return pageAnswer(rows, page.limit, ({ id }) => id, entryItem)
+      })
+    )
+  )
+)

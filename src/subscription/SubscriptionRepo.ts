@@ -1,0 +1,104 @@
+import { SqlClient, SqlSchema } from "@effect/sql"
+import { DateTime, Effect, Option, Schema } from "effect"
+import { AppId } from "../catalog/domain/App.ts"
+import { PurchaseFact } from "../store/domain/PurchaseFact.ts"
+import { AppUserId, CustomerId } from "./domain/Customer.ts"
+import { Subscription, SubscriptionId } from "./domain/Subscription.ts"
+
+const SubscriptionRow = Schema.Struct({ id: SubscriptionId, customerId: CustomerId })
+const ListedSubscription = Schema.Struct({ id: SubscriptionId, appUserId: AppUserId, state: Subscription })
+
+const encodeState = Schema.encode(Schema.parseJson(Subscription))
+const encodeFact = Schema.encode(Schema.parseJson(PurchaseFact))
+
+export class SubscriptionRepo extends Effect.Service<SubscriptionRepo>()("gatehouse/subscription/SubscriptionRepo", {
+  effect: Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+
+    /** Statements about one purchase chain are applied one at a time: held until the transaction ends. */
+    const lockChain = Effect.fn("SubscriptionRepo.lockChain")(
+      (appId: AppId, fact: PurchaseFact) =>
+        sql`SELECT pg_advisory_xact_lock(hashtextextended(${`${appId}:${fact.store}:${fact.originalTransactionId}`}, 0))`,
+      Effect.asVoid,
+      Effect.orDie
+    )
+    const ofChain = Effect.fn("SubscriptionRepo.ofChain")(
+      SqlSchema.findOne({
+        Request: Schema.Struct({
+          appId: AppId,
+          store: Schema.String,
+          environment: Schema.String,
+          originalTransactionId: Schema.String
+        }),
+        Result: SubscriptionRow,
+        execute: ({ appId, environment, originalTransactionId, store }) => sql`
+          SELECT id, customer_id FROM subscriptions WHERE app_id = ${appId} AND store = ${store}
+          AND environment = ${environment} AND original_transaction_id = ${originalTransactionId}`
+      }),
+      Effect.orDie
+    )
+    const save = Effect.fn("SubscriptionRepo.save")(function* (row: {
+      readonly id: SubscriptionId
+      readonly appId: AppId
+      readonly customerId: CustomerId
+      readonly state: Subscription
+      readonly now: DateTime.Utc
+    }) {
+      const { state } = row
+      const columns = {
+        productIdentifier: state.productIdentifier,
+        status: state.status,
+        expiresDate: Option.getOrNull(Option.map(state.expiresDate, DateTime.toDateUtc)),
+        state: yield* encodeState(state),
+        updatedAt: DateTime.toDateUtc(row.now)
+      }
+      const key = {
+        id: row.id,
+        appId: row.appId,
+        customerId: row.customerId,
+        store: state.store,
+        environment: state.environment,
+        originalTransactionId: state.originalTransactionId,
+        createdAt: columns.updatedAt
+      }
+      yield* sql`
+        INSERT INTO subscriptions ${sql.insert({ ...key, ...columns })}
+        ON CONFLICT (id) DO UPDATE SET product_identifier = excluded.product_identifier, status = excluded.status,
+          expires_date = excluded.expires_date, state = excluded.state, updated_at = excluded.updated_at`
+    }, Effect.orDie)
+
+    /** False when this statement is known already. */
+    const insertFact = Effect.fn("SubscriptionRepo.insertFact")(function* (subscriptionId: SubscriptionId, fact: PurchaseFact) {
+      const row = {
+        subscriptionId,
+        factId: fact.factId,
+        signedAt: DateTime.toDateUtc(fact.signedAt),
+        fact: yield* encodeFact(fact)
+      }
+      const rows = yield* sql`INSERT INTO store_facts ${sql.insert(row)} ON CONFLICT DO NOTHING RETURNING fact_id`
+      return rows.length === 1
+    }, Effect.orDie)
+
+    const facts = Effect.fn("SubscriptionRepo.facts")(
+      SqlSchema.findAll({
+        Request: SubscriptionId,
+        Result: Schema.Struct({ fact: PurchaseFact }),
+        execute: (id) => sql`SELECT fact FROM store_facts WHERE subscription_id = ${id}`
+      }),
+      Effect.orDie
+    )
+    const page = Effect.fn("SubscriptionRepo.page")(
+      SqlSchema.findAll({
+        Request: Schema.Struct({ appId: AppId, before: Schema.NullOr(Schema.UUID), limit: Schema.Int }),
+        Result: ListedSubscription,
+        execute: ({ appId, before, limit }) => sql`
+          SELECT subscriptions.id, customers.app_user_id, subscriptions.state
+          FROM subscriptions JOIN customers ON customers.id = subscriptions.customer_id
+          WHERE subscriptions.app_id = ${appId} AND (${before}::uuid IS NULL OR subscriptions.id < ${before}::uuid)
+          ORDER BY subscriptions.id DESC LIMIT ${limit}`
+      }),
+      Effect.orDie
+    )
+    return { lockChain, ofChain, save, insertFact, facts, page } as const
+  })
+}) {}
