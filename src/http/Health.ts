@@ -1,6 +1,6 @@
 import { HttpApiBuilder, HttpServerResponse } from "@effect/platform"
 import { SqlClient } from "@effect/sql"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { ServiceApi } from "../api/ServiceApi.ts"
 import { problemResponse } from "./ErrorEnvelope.ts"
 import { version } from "./Version.ts"
@@ -25,5 +25,3 @@ export const operational = HttpApiBuilder.Router.use((router) =>
 export const HealthHttp = HttpApiBuilder.group(ServiceApi, "health", (handlers) =>
   handlers.handle("health", () => Effect.succeed({ status: "ok" as const, version }))
 )
-
-export const layer = Layer.merge(operational, HealthHttp)

@@ -10,7 +10,10 @@ import { NodeHttpServer } from "@effect/platform-node"
 import { Effect, Layer, Metric } from "effect"
 import { ServiceApi } from "../api/ServiceApi.ts"
 import { httpResponses } from "../Metrics.ts"
-import { problemResponse } from "./ErrorEnvelope.ts"
+import * as Docs from "./Docs.ts"
+import { ErrorEnvelope, problemResponse } from "./ErrorEnvelope.ts"
+import * as Health from "./Health.ts"
+import * as MetricsRoute from "./MetricsRoute.ts"
 import { type BodyRefusal, admit } from "./RequestBody.ts"
 import { requestIdOf } from "./RequestId.ts"
 
@@ -63,10 +66,14 @@ const listening = (address: { readonly host: string; readonly port: number }) =>
     })
   )
 
-/** Both APIs and the operational routes on one port. */
+/** Both APIs and the operational routes on one port. Who implements the groups of the APIs is given from outside. */
 export const layer = (address: { readonly host: string; readonly port: number }) =>
-  HttpApiBuilder.serve(front).pipe(
+  HttpApiBuilder.httpApp.pipe(
+    Effect.map((app) => HttpServer.serve(front(app))),
+    Layer.unwrapEffect,
+    Layer.provide([HttpApiBuilder.Router.Live, HttpApiBuilder.Middleware.layer]),
     HttpServer.withLogAddress,
+    Layer.provide([ErrorEnvelope, Health.operational, Docs.layer, MetricsRoute.layer]),
     Layer.provide(HttpApiBuilder.api(ServiceApi)),
     Layer.provideMerge(listening(address)),
     Layer.provide(NodeHttpServer.layerContext)
