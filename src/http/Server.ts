@@ -7,7 +7,7 @@ import {
   HttpServerResponse
 } from "@effect/platform"
 import { NodeHttpServer } from "@effect/platform-node"
-import { Effect, Layer, Metric } from "effect"
+import { Effect, Layer, Metric, Option } from "effect"
 import { ServiceApi } from "../api/ServiceApi.ts"
 import { httpResponses } from "../Metrics.ts"
 import * as Docs from "./Docs.ts"
@@ -16,6 +16,7 @@ import * as Health from "./Health.ts"
 import * as MetricsRoute from "./MetricsRoute.ts"
 import { type BodyRefusal, admit } from "./RequestBody.ts"
 import { requestIdOf } from "./RequestId.ts"
+import { Shortcut } from "./Shortcut.ts"
 
 const drainLimit = "30 seconds"
 
@@ -25,24 +26,43 @@ const refused = (refusal: BodyRefusal) =>
     ? problemResponse(413, "The body is larger than 1 MiB.", {}, { connection: "close" })
     : problemResponse(415, "The body must be sent as application/json.")
 
-const counted = (status: number) => Metric.increment(Metric.tagged(httpResponses, "status", String(status)))
+const counters = new Map<number, () => void>()
+
+const count = (status: number) => {
+  const known = counters.get(status)
+  if (known !== undefined) return known()
+  const counter = Metric.tagged(httpResponses, "status", String(status))
+  const increment = () => counter.unsafeUpdate(1, [])
+  counters.set(status, increment)
+  increment()
+}
 
 /**
  * What every request passes, whatever it is for: the request id, the checks of the body, the headers that every answer
  * carries. Nothing of the API is cacheable, so no answer with a secret is.
  */
-const front = <E, R>(app: HttpApp.Default<E, R>): HttpApp.Default<E, R> =>
-  Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
+const front = <E, R>(app: HttpApp.Default<E, R>, shortcut: Shortcut["Type"]): HttpApp.Default<E, R> => {
+  const longWay = (request: HttpServerRequest.HttpServerRequest) =>
+    admit(request).pipe(
+      Effect.flatMap((admitted) => Effect.provideService(app, HttpServerRequest.HttpServerRequest, admitted)),
+      Effect.catchIf(isRefusal, (refusal) => Effect.succeed(refused(refusal)))
+    )
+  const shortWay = (request: HttpServerRequest.HttpServerRequest) =>
+    Effect.flatMap(shortcut.answer(request), Option.match({ onNone: () => longWay(request), onSome: Effect.succeed }))
+  return Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
     Effect.flatMap(requestIdOf(request.headers["x-request-id"]), (requestId) =>
-      admit(request).pipe(
-        Effect.flatMap((admitted) => Effect.provideService(app, HttpServerRequest.HttpServerRequest, admitted)),
-        Effect.catchIf(isRefusal, (refusal) => Effect.succeed(refused(refusal))),
-        Effect.tap((response) => counted(response.status)),
-        Effect.map(HttpServerResponse.setHeaders({ "x-request-id": requestId, "cache-control": "no-store" })),
-        Effect.annotateLogs("request_id", requestId)
+      Effect.map(
+        shortcut.matches(request)
+          ? shortWay(request)
+          : Effect.annotateLogs(longWay(request), "request_id", requestId),
+        (response) => {
+          count(response.status)
+          return HttpServerResponse.setHeaders(response, { "x-request-id": requestId, "cache-control": "no-store" })
+        }
       )
     )
   )
+}
 
 const isRefusal = (error: unknown): error is BodyRefusal => error === "too_large" || error === "not_json"
 
@@ -69,7 +89,7 @@ const listening = (address: { readonly host: string; readonly port: number }) =>
 /** Both APIs and the operational routes on one port. Who implements the groups of the APIs is given from outside. */
 export const layer = (address: { readonly host: string; readonly port: number }) =>
   HttpApiBuilder.httpApp.pipe(
-    Effect.map((app) => HttpServer.serve(front(app))),
+    Effect.zipWith(Shortcut, (app, shortcut) => HttpServer.serve(front(app, shortcut))),
     Layer.unwrapEffect,
     Layer.provide([HttpApiBuilder.Router.Live, HttpApiBuilder.Middleware.layer]),
     HttpServer.withLogAddress,

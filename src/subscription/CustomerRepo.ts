@@ -37,8 +37,9 @@ export class CustomerRepo extends Effect.Service<CustomerRepo>()("gatehouse/subs
       Effect.orDie
     )
     const touch = Effect.fn("CustomerRepo.touch")(
-      (id: CustomerId, lastSeen: Date) =>
-        sql`UPDATE customers SET last_seen = ${lastSeen} WHERE id = ${id} AND last_seen < ${lastSeen}`,
+      (appId: AppId, appUserId: AppUserId, lastSeen: Date) => sql`
+        UPDATE customers SET last_seen = ${lastSeen}
+        WHERE app_id = ${appId} AND app_user_id = ${appUserId} AND last_seen < ${lastSeen}`,
       Effect.asVoid,
       Effect.orDie
     )

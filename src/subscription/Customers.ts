@@ -1,4 +1,4 @@
-import { Context, DateTime, Duration, Effect, Layer, Option } from "effect"
+import { Context, DateTime, Duration, Effect, Layer, Option, Schema } from "effect"
 import type { AppId } from "../catalog/domain/App.ts"
 import { nextId } from "../kit/Id.ts"
 import { Outbox } from "../webhook/Outbox.ts"
@@ -10,6 +10,10 @@ import { SubscriberReader } from "./SubscriberReader.ts"
 
 /** `last_seen` is as exact as this: every read writing it would make reads as dear as writes. */
 const seenPrecision = Duration.minutes(15)
+
+/** Whether a sighting is recent enough to need no new note. */
+export const isFresh = (lastSeen: DateTime.Utc, now: DateTime.Utc): boolean =>
+  DateTime.greaterThan(DateTime.addDuration(lastSeen, seenPrecision), now)
 
 /** Customers of an app and what they may use (subscription management, part 2, "Subscriber"; contract, part 3). */
 export class Customers extends Context.Tag("gatehouse/subscription/Customers")<
@@ -67,21 +71,21 @@ export class Customers extends Context.Tag("gatehouse/subscription/Customers")<
         return yield* Effect.flatMap(find, Effect.orDie)
       })
 
-      const subscriber = Effect.fn("Customers.subscriber")(function* (appId: AppId, appUserId: AppUserId) {
-        const now = yield* DateTime.now
-        const found = yield* reader.read(appId, appUserId)
-        return Option.map(found, ({ customer, owned, unlocks }) => subscriberOf(customer, owned, unlocks, now))
-      })
+      const subscriber = (appId: AppId, appUserId: AppUserId) =>
+        Effect.map(reader.read({ appId }, appUserId), Option.map(({ view }) => view))
 
       const seen = Effect.fn("Customers.seen")(function* (appId: AppId, appUserId: AppUserId) {
-        const now = yield* DateTime.now
-        const found = yield* reader.read(appId, appUserId)
-        if (Option.isNone(found)) return subscriberOf(yield* ensure(appId, appUserId), [], [], now)
-        const { customer, owned, unlocks } = found.value
-        if (DateTime.lessThan(DateTime.addDuration(customer.lastSeen, seenPrecision), now)) {
-          yield* customers.touch(customer.id, DateTime.toDateUtc(now))
+        const found = yield* reader.read({ appId }, appUserId)
+        if (Option.isNone(found)) {
+          const customer = yield* Schema.encode(Customer)(yield* ensure(appId, appUserId)).pipe(Effect.orDie)
+          const { firstSeen, lastSeen } = customer
+          const now = DateTime.formatIso(yield* DateTime.now)
+          const stored = { ...customer, firstSeen: firstSeen.toISOString(), lastSeen: lastSeen.toISOString() }
+          return subscriberOf(stored, [], [], now)
         }
-        return subscriberOf(customer, owned, unlocks, now)
+        const now = yield* DateTime.now
+        if (!isFresh(found.value.lastSeen, now)) yield* customers.touch(appId, appUserId, DateTime.toDateUtc(now))
+        return found.value.view
       })
 
       return Customers.of({ ensure, byId: customers.byId, seen, subscriber })

@@ -6,6 +6,7 @@ import { callerApp } from "../catalog/CallerAppHttp.ts"
 import { fromMicros } from "../catalog/domain/Money.ts"
 import { pageAnswer, pageOf } from "../http/Pages.ts"
 import { Customers } from "./Customers.ts"
+import { isActiveAt } from "./domain/Access.ts"
 import { eventItem } from "./domain/DomainEvent.ts"
 import type { Transaction } from "./domain/Transaction.ts"
 import { Events } from "./Events.ts"
@@ -49,7 +50,7 @@ export const CustomersHttp = HttpApiBuilder.group(ServiceApi, "customers", (hand
         Effect.gen(function* () {
           const app = yield* callerApp(path.app)
           const page = yield* pageOf(urlParams)
-          const now = yield* DateTime.now
+          const now = DateTime.formatIso(yield* DateTime.now)
           const rows = yield* ledger.subscriptions(app.id, page)
           return pageAnswer(
             rows,
@@ -60,8 +61,8 @@ export const CustomersHttp = HttpApiBuilder.group(ServiceApi, "customers", (hand
               store: state.store,
               product_identifier: state.productIdentifier,
               status: state.status,
-              is_active: state.isActive(now),
-              expires_date: iso(state.expiresDate),
+              is_active: isActiveAt(state, now),
+              expires_date: state.expiresDate,
               app_user_id: appUserId,
               environment: state.environment
             })

@@ -1,7 +1,8 @@
 import { Context, Effect, Layer, Option } from "effect"
 import type { AppId } from "../catalog/domain/App.ts"
+import type { StoredSubscription } from "./domain/Access.ts"
 import type { AppUserId } from "./domain/Customer.ts"
-import type { Subscription, SubscriptionId } from "./domain/Subscription.ts"
+import type { SubscriptionId } from "./domain/Subscription.ts"
 import type { Transaction } from "./domain/Transaction.ts"
 import { SubscriptionRepo } from "./SubscriptionRepo.ts"
 import { TransactionRepo } from "./TransactionRepo.ts"
@@ -19,7 +20,7 @@ export class Ledger extends Context.Tag("gatehouse/subscription/Ledger")<
       appId: AppId,
       page: LedgerPage
     ) => Effect.Effect<
-      ReadonlyArray<{ readonly id: SubscriptionId; readonly appUserId: AppUserId; readonly state: Subscription }>
+      ReadonlyArray<{ readonly id: SubscriptionId; readonly appUserId: AppUserId; readonly state: StoredSubscription }>
     >
     readonly transactions: (appId: AppId, page: LedgerPage) => Effect.Effect<ReadonlyArray<Transaction>>
   }

@@ -1,11 +1,11 @@
-import { Context, DateTime, Effect, Layer, Option } from "effect"
+import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import type { AppId } from "../catalog/domain/App.ts"
 import { nextId } from "../kit/Id.ts"
 import type { PurchaseFact } from "../store/domain/PurchaseFact.ts"
 import { anonymousId, AppUserId, type Customer } from "./domain/Customer.ts"
 import { Customers } from "./Customers.ts"
 import { type Change, replay } from "./domain/Lifecycle.ts"
-import { SubscriptionId } from "./domain/Subscription.ts"
+import { Subscription, SubscriptionId } from "./domain/Subscription.ts"
 import { subscriptionItem } from "./domain/SubscriberView.ts"
 import { Events } from "./Events.ts"
 import { SubscriptionRepo } from "./SubscriptionRepo.ts"
@@ -71,6 +71,8 @@ export class Purchases extends Context.Tag("gatehouse/subscription/Purchases")<
   ).pipe(Layer.provide([SubscriptionRepo.Default, TransactionRepo.Default]))
 }
 
+const encode = Schema.encodeSync(Subscription)
+
 const eventOf = (change: Change, id: SubscriptionId, customer: Customer, now: DateTime.Utc) => ({
   cause: `${id}:${change.slot}`,
   type: change.type,
@@ -78,5 +80,5 @@ const eventOf = (change: Change, id: SubscriptionId, customer: Customer, now: Da
   store: Option.some(change.subscription.store),
   environment: Option.some(change.subscription.environment),
   subscriptionId: Option.some(id),
-  data: subscriptionItem(id, change.subscription, now)
+  data: subscriptionItem(id, encode(change.subscription), DateTime.formatIso(now))
 })

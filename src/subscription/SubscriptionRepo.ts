@@ -6,7 +6,7 @@ import { AppUserId, CustomerId } from "./domain/Customer.ts"
 import { Subscription, SubscriptionId } from "./domain/Subscription.ts"
 
 const SubscriptionRow = Schema.Struct({ id: SubscriptionId, customerId: CustomerId })
-const ListedSubscription = Schema.Struct({ id: SubscriptionId, appUserId: AppUserId, state: Subscription })
+const ListedSubscription = Schema.Struct({ id: SubscriptionId, appUserId: AppUserId, state: Schema.encodedSchema(Subscription) })
 
 const encodeState = Schema.encode(Schema.parseJson(Subscription))
 const encodeFact = Schema.encode(Schema.parseJson(PurchaseFact))

@@ -1,6 +1,15 @@
-import { type DateTime, Option, Order } from "effect"
+import { Order } from "effect"
 import type { StoreName } from "../../catalog/domain/Product.ts"
+import type { SubscriptionId, SubscriptionStatus } from "./Subscription.ts"
 import type { Subscription } from "./Subscription.ts"
+
+/** A subscription as it is stored: what `Subscription` encodes to. Times are ISO 8601 UTC text and sort as text. */
+export type StoredSubscription = typeof Subscription.Encoded
+
+export interface OwnedSubscription {
+  readonly id: SubscriptionId
+  readonly subscription: StoredSubscription
+}
 
 /** Which entitlement a store product unlocks. */
 export interface Unlock {
@@ -9,54 +18,85 @@ export interface Unlock {
   readonly entitlementIdentifier: string
 }
 
-const endOf = (subscription: Subscription): number =>
-  Option.match(
-    Option.orElse(subscription.accessUntil, () => subscription.expiresDate),
-    { onNone: () => Infinity, onSome: (end) => end.epochMillis }
-  )
+type AccessRule = "until_expiry" | "until_grace_ends" | "none"
 
-const byUse = (now: DateTime.Utc): Order.Order<Subscription> =>
+const accessOf: { readonly [Status in SubscriptionStatus]: AccessRule } = {
+  active: "until_expiry",
+  trialing: "until_expiry",
+  canceled: "until_expiry",
+  paused_pending: "until_expiry",
+  in_grace_period: "until_grace_ends",
+  in_billing_retry: "none",
+  on_hold: "none",
+  paused: "none",
+  expired: "none",
+  revoked: "none",
+  unknown: "none"
+}
+
+/** The moment until which the status as it stands gives access; null for a status that gives none. */
+export const accessUntil = (subscription: StoredSubscription): string | null => {
+  switch (accessOf[subscription.status]) {
+    case "until_expiry":
+      return subscription.expiresDate
+    case "until_grace_ends":
+      return subscription.gracePeriodExpiresDate ?? subscription.expiresDate
+    case "none":
+      return null
+  }
+}
+
+/** Derived from the clock when read, never stored (contract, part 3, "Subscription states"). */
+export const isActiveAt = (subscription: StoredSubscription, now: string): boolean => {
+  const until = accessUntil(subscription)
+  return until !== null && until > now
+}
+
+const byUse = (now: string): Order.Order<OwnedSubscription> =>
   Order.combine(
-    Order.mapInput(Order.boolean, (subscription: Subscription) => subscription.isActive(now)),
-    Order.mapInput(Order.number, endOf)
+    Order.mapInput(Order.boolean, ({ subscription }: OwnedSubscription) => isActiveAt(subscription, now)),
+    Order.mapInput(Order.string, ({ subscription }: OwnedSubscription) =>
+      accessUntil(subscription) ?? subscription.expiresDate ?? ""
+    )
   )
 
-const keepBest = <Item extends { readonly subscription: Subscription }>(
-  items: ReadonlyArray<readonly [string, Item]>,
-  now: DateTime.Utc
-): ReadonlyMap<string, Item> => {
+const keepBest = (
+  items: ReadonlyArray<readonly [string, OwnedSubscription]>,
+  now: string
+): ReadonlyMap<string, OwnedSubscription> => {
   const better = Order.greaterThan(byUse(now))
-  const best = new Map<string, Item>()
+  const best = new Map<string, OwnedSubscription>()
   for (const [key, item] of items) {
     const other = best.get(key)
-    if (other === undefined || better(item.subscription, other.subscription)) best.set(key, item)
+    if (other === undefined || better(item, other)) best.set(key, item)
   }
   return best
 }
 
 /** By product identifier; of several with one product, the one that is active, then the one that lasts longest. */
-export const subscriptionsByProduct = <Item extends { readonly subscription: Subscription }>(
-  items: ReadonlyArray<Item>,
-  now: DateTime.Utc
-): ReadonlyMap<string, Item> => keepBest(items.map((item) => [item.subscription.productIdentifier, item] as const), now)
+export const subscriptionsByProduct = (
+  items: ReadonlyArray<OwnedSubscription>,
+  now: string
+): ReadonlyMap<string, OwnedSubscription> =>
+  keepBest(items.map((item) => [item.subscription.productIdentifier, item] as const), now)
 
 /**
  * By entitlement identifier: all that a person ever had. With several sources the one that lasts longest wins (contract,
  * part 3, "Customers").
  */
-export const entitlementsOf = <Item extends { readonly subscription: Subscription }>(
-  items: ReadonlyArray<Item>,
+export const entitlementsOf = (
+  items: ReadonlyArray<OwnedSubscription>,
   unlocks: ReadonlyArray<Unlock>,
-  now: DateTime.Utc
-): ReadonlyMap<string, Item> =>
+  now: string
+): ReadonlyMap<string, OwnedSubscription> =>
   keepBest(
     items.flatMap((item) =>
       unlocks
         .filter(
-          (unlock) =>
-            unlock.store === item.subscription.store && unlock.productIdentifier === item.subscription.productIdentifier
+          ({ productIdentifier, store }) =>
+            store === item.subscription.store && productIdentifier === item.subscription.productIdentifier
         )
-        .map((unlock) => [unlock.entitlementIdentifier, item] as const)
+        .map(({ entitlementIdentifier }) => [entitlementIdentifier, item] as const)
     ),
     now
   )

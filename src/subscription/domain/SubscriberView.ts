@@ -1,51 +1,56 @@
-import { DateTime, Option } from "effect"
-import { entitlementsOf, subscriptionsByProduct, type Unlock } from "./Access.ts"
-import type { Customer } from "./Customer.ts"
 import { fromMicros } from "../../catalog/domain/Money.ts"
-import type { Subscription, SubscriptionId } from "./Subscription.ts"
+import {
+  entitlementsOf,
+  isActiveAt,
+  type OwnedSubscription,
+  type StoredSubscription,
+  subscriptionsByProduct,
+  type Unlock
+} from "./Access.ts"
+import type { SubscriptionId } from "./Subscription.ts"
 
-export interface OwnedSubscription {
-  readonly id: SubscriptionId
-  readonly subscription: Subscription
+/** A customer as it is stored; times are ISO 8601 UTC text. */
+export interface StoredCustomer {
+  readonly appUserId: string
+  readonly isAnonymous: boolean
+  readonly firstSeen: string
+  readonly lastSeen: string
 }
 
-const iso = (moment: Option.Option<DateTime.Utc>): string | null =>
-  Option.getOrNull(Option.map(moment, DateTime.formatIso))
-
 /** One subscription in wire form (contract, part 3, "Customers"), seen at `now`. */
-export const subscriptionItem = (id: SubscriptionId, subscription: Subscription, now: DateTime.Utc) => ({
+export const subscriptionItem = (id: SubscriptionId, subscription: StoredSubscription, now: string) => ({
   uuid: id,
   product_identifier: subscription.productIdentifier,
   store: subscription.store,
   status: subscription.status,
-  is_active: subscription.isActive(now),
+  is_active: isActiveAt(subscription, now),
   period_type: subscription.periodType,
-  purchase_date: DateTime.formatIso(subscription.purchaseDate),
-  original_purchase_date: DateTime.formatIso(subscription.originalPurchaseDate),
-  expires_date: iso(subscription.expiresDate),
-  grace_period_expires_date: iso(subscription.gracePeriodExpiresDate),
-  unsubscribe_detected_at: iso(subscription.unsubscribeDetectedAt),
-  billing_issues_detected_at: iso(subscription.billingIssuesDetectedAt),
-  refunded_at: iso(subscription.refundedAt),
-  auto_resume_date: iso(subscription.autoResumeDate),
+  purchase_date: subscription.purchaseDate,
+  original_purchase_date: subscription.originalPurchaseDate,
+  expires_date: subscription.expiresDate,
+  grace_period_expires_date: subscription.gracePeriodExpiresDate,
+  unsubscribe_detected_at: subscription.unsubscribeDetectedAt,
+  billing_issues_detected_at: subscription.billingIssuesDetectedAt,
+  refunded_at: subscription.refundedAt,
+  auto_resume_date: subscription.autoResumeDate,
   will_renew: subscription.willRenew,
-  pending_product_identifier: Option.getOrNull(subscription.pendingProductIdentifier),
-  price: Option.getOrNull(Option.map(subscription.priceMicros, fromMicros)),
-  currency: Option.getOrNull(subscription.currency),
+  pending_product_identifier: subscription.pendingProductIdentifier,
+  price: subscription.priceMicros === null ? null : fromMicros(subscription.priceMicros),
+  currency: subscription.currency,
   environment: subscription.environment,
   ownership_type: subscription.ownershipType,
   store_transaction_id: subscription.storeTransactionId,
   original_transaction_id: subscription.originalTransactionId
 })
 
-const entitlementItem = (subscription: Subscription, now: DateTime.Utc) => ({
-  is_active: subscription.isActive(now),
+const entitlementItem = (subscription: StoredSubscription, now: string) => ({
+  is_active: isActiveAt(subscription, now),
   product_identifier: subscription.productIdentifier,
   store: subscription.store,
-  purchase_date: DateTime.formatIso(subscription.purchaseDate),
-  original_purchase_date: DateTime.formatIso(subscription.originalPurchaseDate),
-  expires_date: iso(subscription.expiresDate),
-  grace_period_expires_date: iso(subscription.gracePeriodExpiresDate),
+  purchase_date: subscription.purchaseDate,
+  original_purchase_date: subscription.originalPurchaseDate,
+  expires_date: subscription.expiresDate,
+  grace_period_expires_date: subscription.gracePeriodExpiresDate,
   will_renew: subscription.willRenew,
   period_type: subscription.periodType,
   source: "subscription" as const,
@@ -54,16 +59,16 @@ const entitlementItem = (subscription: Subscription, now: DateTime.Utc) => ({
 
 /** The subscriber in wire form: both maps hold what once was, too; activity is derived from `now`. */
 export const subscriberOf = (
-  customer: Customer,
+  customer: StoredCustomer,
   owned: ReadonlyArray<OwnedSubscription>,
   unlocks: ReadonlyArray<Unlock>,
-  now: DateTime.Utc
+  now: string
 ) => ({
   app_user_id: customer.appUserId,
   original_app_user_id: customer.appUserId,
   is_anonymous: customer.isAnonymous,
-  first_seen: DateTime.formatIso(customer.firstSeen),
-  last_seen: DateTime.formatIso(customer.lastSeen),
+  first_seen: customer.firstSeen,
+  last_seen: customer.lastSeen,
   management_url: null,
   entitlements: Object.fromEntries(
     [...entitlementsOf(owned, unlocks, now)].map(([identifier, { subscription }]) => [

@@ -1,4 +1,4 @@
-import { DateTime, Option, Schema } from "effect"
+import { Schema } from "effect"
 import { StoreName } from "../../catalog/domain/Product.ts"
 import { Environment, OwnershipType, PeriodType } from "../../store/domain/PurchaseFact.ts"
 
@@ -46,26 +46,6 @@ export class Subscription extends Schema.Class<Subscription>("Subscription")({
   priceMicros: Schema.OptionFromNullOr(Schema.Int),
   currency: Schema.OptionFromNullOr(Schema.String)
 }) {
-  /** The moment until which the status as it stands gives access; none for a status that gives none. */
-  get accessUntil(): Option.Option<DateTime.Utc> {
-    switch (this.status) {
-      case "active":
-      case "trialing":
-      case "canceled":
-      case "paused_pending":
-        return this.expiresDate
-      case "in_grace_period":
-        return Option.orElse(this.gracePeriodExpiresDate, () => this.expiresDate)
-      default:
-        return Option.none()
-    }
-  }
-
-  /** Derived from the clock when read, never stored. */
-  isActive(now: DateTime.Utc): boolean {
-    return Option.exists(this.accessUntil, DateTime.greaterThan(now))
-  }
-
   /** Ended by itself or by the store; a new period after this is a new start. */
   get hasEnded(): boolean {
     return this.status === "expired" || this.status === "revoked"
