@@ -1,4 +1,4 @@
-import { Array, Config, ConfigError, Context, Data, Duration, Effect, Either, Option, Redacted } from "effect"
+import { Array, Config, ConfigError, Data, Duration, Effect, Either, LogLevel, Option, Redacted } from "effect"
 
 /** A setting with a wrong value: one line for the operator that names the variable and what it must be. */
 export class SettingWrong extends Data.TaggedError("SettingWrong")<{ readonly message: string }> {}
@@ -102,12 +102,10 @@ export const settings = {
   logLevel: setting("LOG_LEVEL", "level", "info", "debug, info, warning or error", otherwise(oneOf("debug", "info", "warning", "error"), "info" as const))
 } as const
 
-type Values = {
+/** The settings as decoded. */
+export type Settings = {
   readonly [Key in keyof typeof settings]: (typeof settings)[Key] extends Setting<infer A> ? A : never
 }
-
-/** The settings as decoded, with the rule that ties some of them together. */
-export class Settings extends Context.Tag("gatehouse/Settings")<Settings, Values>() {}
 
 const sentenceOf = (error: ConfigError.ConfigError): string => {
   switch (error._op) {
@@ -128,8 +126,8 @@ const read = <A>({ config, name }: Setting<A>): Effect.Effect<A, SettingWrong> =
   Effect.mapError(config, (error) => new SettingWrong({ message: `${name} ${sentenceOf(error)}` }))
 
 /** Reads all settings from the configuration provider; the first wrong one stops the start. */
-export const load: Effect.Effect<Values, SettingWrong> = Effect.gen(function* () {
-  const values: Values = yield* Effect.all({
+export const load: Effect.Effect<Settings, SettingWrong> = Effect.gen(function* () {
+  const values: Settings = yield* Effect.all({
     port: read(settings.port),
     host: read(settings.host),
     publicUrl: read(settings.publicUrl),
@@ -159,3 +157,10 @@ export const load: Effect.Effect<Values, SettingWrong> = Effect.gen(function* ()
   }
   return values
 })
+
+const levels = { debug: LogLevel.Debug, info: LogLevel.Info, warning: LogLevel.Warning, error: LogLevel.Error }
+
+/** The least level that is logged; a wrong setting is reported by whoever loads all of them. */
+export const logLevel: Effect.Effect<LogLevel.LogLevel> = read(settings.logLevel).pipe(
+  Effect.match({ onFailure: () => LogLevel.Info, onSuccess: (level) => levels[level] })
+)

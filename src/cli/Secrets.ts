@@ -8,7 +8,7 @@ export interface Secrets {
 }
 
 /** The two secrets of the program: as set, else made on the first start and kept in `DATA_DIR`. */
-export const secretsOf = Effect.fn("secretsOf")(function* (settings: Settings["Type"]) {
+export const secretsOf = Effect.fn("secretsOf")(function* (settings: Settings) {
   const encryptionKeys = Option.isSome(settings.encryptionKeys)
     ? settings.encryptionKeys.value
     : yield* Effect.map(

@@ -1,0 +1,63 @@
+import { Context, Data, DateTime, Effect, Layer, Option } from "effect"
+import { DeliveryRepo } from "./DeliveryRepo.ts"
+import type { Delivery } from "./domain/Delivery.ts"
+import type { DeliveryState } from "./domain/Webhook.ts"
+import { EndpointWaker } from "./EndpointWaker.ts"
+
+export class DeliveryNotFound extends Data.TaggedError("DeliveryNotFound")<{}> {}
+/** The delivery is being sent just now. */
+export class DeliveryBusy extends Data.TaggedError("DeliveryBusy")<{}> {}
+
+export interface DeliveryQuery {
+  readonly ownerId: Option.Option<string>
+  readonly endpointId: Option.Option<string>
+  readonly event: Option.Option<string>
+  readonly state: Option.Option<DeliveryState>
+  readonly before: Option.Option<string>
+  readonly limit: number
+}
+
+/** The delivery history of both APIs, newest first, with every attempt. */
+export class Deliveries extends Context.Tag("gatehouse/webhook/Deliveries")<
+  Deliveries,
+  {
+    readonly page: (query: DeliveryQuery) => Effect.Effect<ReadonlyArray<Delivery>>
+    readonly byId: (id: string) => Effect.Effect<Delivery, DeliveryNotFound>
+    /** Makes a delivery due now, whatever became of it. */
+    readonly retry: (delivery: Delivery) => Effect.Effect<Delivery, DeliveryNotFound | DeliveryBusy>
+  }
+>() {
+  static readonly layer = Layer.effect(
+    Deliveries,
+    Effect.gen(function* () {
+      const repo = yield* DeliveryRepo
+      const waker = yield* EndpointWaker
+
+      const byId = Effect.fn("Deliveries.byId")(function* (id: string) {
+        const found = yield* repo.byId(id)
+        return yield* Option.match(found, { onNone: () => new DeliveryNotFound(), onSome: Effect.succeed })
+      })
+
+      const retry = Effect.fn("Deliveries.retry")(function* (delivery: Delivery) {
+        const isDue = yield* repo.makeDue(delivery.id, DateTime.toDateUtc(yield* DateTime.now))
+        if (!isDue) return yield* new DeliveryBusy()
+        yield* waker.wake([delivery.endpointId])
+        return yield* byId(delivery.id)
+      })
+
+      return Deliveries.of({
+        page: (query) =>
+          repo.page({
+            ownerId: Option.getOrNull(query.ownerId),
+            endpointId: Option.getOrNull(query.endpointId),
+            event: Option.getOrNull(query.event),
+            state: Option.getOrNull(query.state),
+            before: Option.getOrNull(query.before),
+            limit: query.limit
+          }),
+        byId,
+        retry
+      })
+    })
+  )
+}

@@ -1,0 +1,36 @@
+import { Schema } from "effect"
+import { DeliveryId, DeliveryState, EndpointId } from "./Webhook.ts"
+
+/** One try; `code` is the HTTP status, 0 where no answer came. Its id goes out as `X-Webhook-Delivery-Id`. */
+export class DeliveryAttempt extends Schema.Class<DeliveryAttempt>("DeliveryAttempt")({
+  id: Schema.UUID,
+  number: Schema.Int,
+  startedAt: Schema.DateTimeUtc,
+  durationMs: Schema.Int,
+  code: Schema.Int,
+  responseBody: Schema.NullOr(Schema.String),
+  error: Schema.NullOr(Schema.String)
+}) {}
+
+/** One event on its way to one endpoint, with everything that was tried. */
+export class Delivery extends Schema.Class<Delivery>("Delivery")({
+  id: DeliveryId,
+  endpointId: EndpointId,
+  ownerId: Schema.UUID,
+  event: Schema.String,
+  state: DeliveryState,
+  attemptCount: Schema.Int,
+  dueAt: Schema.OptionFromNullOr(Schema.DateTimeUtcFromDate),
+  createdAt: Schema.DateTimeUtcFromDate,
+  body: Schema.String,
+  attempts: Schema.Array(DeliveryAttempt)
+}) {}
+
+/** A delivery that is due, with what an attempt needs. */
+export class DueDelivery extends Schema.Class<DueDelivery>("DueDelivery")({
+  id: DeliveryId,
+  eventId: Schema.UUID,
+  event: Schema.String,
+  attemptCount: Schema.Int,
+  body: Schema.String
+}) {}

@@ -1,0 +1,36 @@
+import { Array, DateTime, Duration, Option } from "effect"
+
+const delays = Array.map(["5 seconds", "25 seconds", "2 minutes", "10 minutes", "50 minutes"] as const, Duration.decode)
+
+const longest = Duration.minutes(50)
+
+/** The wait after the nth failed attempt (gateway specification, part 6, "Retries"); none when no retry is left. */
+export const nextDelay = (failures: number, retryCount: number): Option.Option<Duration.Duration> =>
+  failures > retryCount ? Option.none() : Array.get(delays, failures - 1)
+
+/** `Retry-After` in seconds or as an HTTP date, at most 50 minutes; none for anything else. */
+export const retryAfter = (header: string, now: DateTime.Utc): Option.Option<Duration.Duration> => {
+  const wait = /^\d{1,10}$/.test(header.trim())
+    ? Option.some(Number(header) * 1000)
+    : /^[A-Za-z]{3},/.test(header.trim())
+      ? Option.map(DateTime.make(header), (moment) => moment.epochMillis - now.epochMillis)
+      : Option.none()
+  return Option.map(
+    Option.filter(wait, (millis) => millis > 0),
+    (millis) => Duration.min(Duration.millis(millis), longest)
+  )
+}
+
+/** The wait of the table, or the longer one that the receiver asked for on 429 and 503. */
+export const delayAfter = (input: {
+  readonly failures: number
+  readonly retryCount: number
+  readonly status: number
+  readonly retryAfter: Option.Option<string>
+  readonly now: DateTime.Utc
+}): Option.Option<Duration.Duration> =>
+  Option.map(nextDelay(input.failures, input.retryCount), (delay) => {
+    if (input.status !== 429 && input.status !== 503) return delay
+    const asked = Option.flatMap(input.retryAfter, (header) => retryAfter(header, input.now))
+    return Option.match(asked, { onNone: () => delay, onSome: (wait) => Duration.max(delay, wait) })
+  })
