@@ -1,0 +1,107 @@
+import { Option } from "effect"
+import type { ProductType } from "../../catalog/domain/Product.ts"
+import {
+  type FactKind,
+  type PeriodType,
+  PurchaseFact,
+  RenewalIntent,
+  type StoreStatus,
+  StoreTransaction
+} from "../domain/PurchaseFact.ts"
+import type { NotificationPayload, RenewalPayload, TransactionPayload } from "./Payloads.ts"
+
+const kinds: { readonly [type: string]: FactKind } = {
+  "SUBSCRIBED": "purchased",
+  "ONE_TIME_CHARGE": "purchased",
+  "DID_RENEW": "renewed",
+  "DID_RENEW/BILLING_RECOVERY": "recovered",
+  "DID_FAIL_TO_RENEW": "renewal_failed",
+  "GRACE_PERIOD_EXPIRED": "grace_period_expired",
+  "EXPIRED": "expired",
+  "DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_DISABLED": "renewal_disabled",
+  "DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_ENABLED": "renewal_enabled",
+  "DID_CHANGE_RENEWAL_STATUS": "observed",
+  "DID_CHANGE_RENEWAL_PREF/UPGRADE": "product_changed",
+  "DID_CHANGE_RENEWAL_PREF/DOWNGRADE": "product_change_scheduled",
+  "DID_CHANGE_RENEWAL_PREF": "product_change_canceled",
+  "OFFER_REDEEMED": "observed",
+  "PRICE_INCREASE": "price_change",
+  "REFUND": "refunded",
+  "REFUND_REVERSED": "refund_reversed",
+  "REVOKE": "revoked",
+  "RENEWAL_EXTENDED": "extended"
+}
+
+/** The neutral word for a notification; none for one that changes no purchase. The subtype decides where it matters. */
+export const kindOf = (type: string, subtype: Option.Option<string>): Option.Option<FactKind> =>
+  Option.orElse(
+    Option.flatMap(subtype, (sub) => Option.fromNullable(kinds[`${type}/${sub}`])),
+    () => Option.fromNullable(kinds[type])
+  )
+
+const statuses: { readonly [code: number]: StoreStatus } = {
+  1: "active",
+  2: "expired",
+  3: "in_billing_retry",
+  4: "in_grace_period",
+  5: "revoked"
+}
+
+const productTypes: { readonly [type: string]: ProductType } = {
+  "Auto-Renewable Subscription": "subscription",
+  "Non-Renewing Subscription": "non_renewing_subscription",
+  "Non-Consumable": "non_consumable",
+  "Consumable": "consumable"
+}
+
+const periodTypeOf = (transaction: TransactionPayload): PeriodType => {
+  if (transaction.offerDiscountType === "FREE_TRIAL") return "trial"
+  if (transaction.offerType === undefined) return "normal"
+  return transaction.offerType === 1 ? "intro" : "promotional"
+}
+
+const microsPerMilliunit = 1000
+
+const transactionOf = (transaction: TransactionPayload): StoreTransaction =>
+  StoreTransaction.make({
+    transactionId: transaction.transactionId,
+    productIdentifier: transaction.productId,
+    productType: productTypes[transaction.type] ?? "non_consumable",
+    purchaseDate: transaction.purchaseDate,
+    originalPurchaseDate: transaction.originalPurchaseDate,
+    expiresDate: Option.fromNullable(transaction.expiresDate),
+    periodType: periodTypeOf(transaction),
+    ownershipType: transaction.inAppOwnershipType === "FAMILY_SHARED" ? "family_shared" : "purchased",
+    priceMicros: Option.map(Option.fromNullable(transaction.price), (price) => Math.round(price * microsPerMilliunit)),
+    currency: Option.fromNullable(transaction.currency),
+    refundedAt: Option.fromNullable(transaction.revocationDate),
+    isUpgraded: transaction.isUpgraded === true
+  })
+
+const renewalOf = (renewal: RenewalPayload): RenewalIntent =>
+  RenewalIntent.make({
+    willRenew: renewal.autoRenewStatus === 1,
+    nextProductIdentifier: Option.fromNullable(renewal.autoRenewProductId),
+    gracePeriodExpiresDate: Option.fromNullable(renewal.gracePeriodExpiresDate)
+  })
+
+/** A notification and what it carries, in neutral words. Total: every combination of decoded parts has an answer. */
+export const factOf = (
+  notification: NotificationPayload,
+  transaction: TransactionPayload,
+  renewal: Option.Option<RenewalPayload>
+): Option.Option<PurchaseFact> =>
+  Option.map(kindOf(notification.notificationType, Option.fromNullable(notification.subtype)), (kind) =>
+    PurchaseFact.make({
+      factId: notification.notificationUUID,
+      store: "store_a",
+      environment: transaction.environment === "Production" ? "production" : "sandbox",
+      kind,
+      signedAt: notification.signedDate,
+      originalTransactionId: transaction.originalTransactionId,
+      accountToken: Option.fromNullable(transaction.appAccountToken),
+      status: statuses[notification.data?.status ?? 0] ?? "unknown",
+      transaction: transactionOf(transaction),
+      renewal: Option.map(renewal, renewalOf)
+    })
+  )
