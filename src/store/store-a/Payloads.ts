@@ -48,7 +48,7 @@ export const TransactionPayload = Schema.parseJson(
     isUpgraded: Schema.optional(Schema.Boolean),
     offerType: Schema.optional(Schema.Number),
     offerDiscountType: Text,
-    price: Schema.optional(Schema.Number),
+    price: Schema.optional(Schema.Int.pipe(Schema.between(0, 1e12))),
     currency: Text
   })
 )
