@@ -4,6 +4,7 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     root: new URL("..", import.meta.url).pathname,
+    globalSetup: "test/support/GlobalSetup.ts",
     pool: "forks",
     maxWorkers: 2,
     minWorkers: 1,

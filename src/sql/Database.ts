@@ -1,5 +1,5 @@
 import { PgClient } from "@effect/sql-pg"
-import { Context, Data, Effect, Layer, Redacted, String } from "effect"
+import { Context, Data, Effect, Layer, Redacted, Schema, String } from "effect"
 import { Pool, types as pgTypes } from "pg"
 import type { CustomTypesConfig } from "pg"
 
@@ -16,41 +16,69 @@ export class DatabaseAddress extends Context.Tag("gatehouse/sql/DatabaseAddress"
 /** The pool under the SQL client, for the few reads that every phone makes and that are prepared by name. */
 export class DatabasePool extends Context.Tag("gatehouse/sql/DatabasePool")<DatabasePool, Pool>() {}
 
+/** The database does not answer or is not one that the program can use, in one line for the operator. */
 export class DatabaseUnreachable extends Data.TaggedError("DatabaseUnreachable")<{ readonly message: string }> {}
 
 const int8 = 20
+const oldestVersion = 140_000
+
 const numericTypes: CustomTypesConfig = {
   getTypeParser: (oid, format) =>
-    oid === int8 && format !== "binary"
-      ? (text: string) => Number(text)
-      : (pgTypes.getTypeParser(oid, format) as (text: string | Buffer) => unknown)
+    oid === int8 && format !== "binary" ? Number : pgTypes.getTypeParser(oid, format === "binary" ? "binary" : "text")
 }
 
-const pool = Layer.scoped(
-  DatabasePool,
-  Effect.gen(function* () {
-    const address = yield* DatabaseAddress
-    return yield* Effect.acquireRelease(
-      Effect.tryPromise({
-        try: async () => {
-          const connections = new Pool({
-            connectionString: Redacted.value(address.url),
-            max: address.maxConnections,
-            connectionTimeoutMillis: 10_000,
-            application_name: "gatehouse",
-            types: numericTypes
-          })
-          connections.on("error", () => undefined)
-          await connections.query("SELECT 1")
-          return connections
-        },
-        catch: (cause) =>
-          new DatabaseUnreachable({ message: cause instanceof Error ? cause.message : "no answer from the database" })
-      }),
-      (connections) => Effect.promise(() => connections.end()).pipe(Effect.timeoutOption("2 seconds"))
+/** A host with several addresses fails with all their errors at once and no message of its own. */
+const reasonOf = (cause: unknown): string => {
+  if (cause instanceof AggregateError && cause.message === "") return reasonOf(cause.errors[0])
+  return cause instanceof Error && cause.message !== "" ? cause.message : "no answer"
+}
+
+const Version = Schema.Struct({
+  rows: Schema.Tuple(Schema.Struct({ number: Schema.NumberFromString, name: Schema.String }))
+})
+const versionQuery = "SELECT current_setting('server_version_num') AS number, current_setting('server_version') AS name"
+
+const checkVersion = (connections: Pool) =>
+  Effect.tryPromise(() => connections.query(versionQuery)).pipe(
+    Effect.mapError(
+      ({ error }) => new DatabaseUnreachable({ message: `the database cannot be reached: ${reasonOf(error)}` })
+    ),
+    Effect.flatMap((answer) => Effect.orDie(Schema.decodeUnknown(Version)(answer))),
+    Effect.filterOrFail(
+      ({ rows: [{ number }] }) => number >= oldestVersion,
+      ({ rows: [{ name }] }) =>
+        new DatabaseUnreachable({ message: `the database is PostgreSQL ${name}: version 14 or newer is needed` })
     )
+  )
+
+/**
+ * Broken connections leave the pool by themselves and are replaced when they are next needed. Their error events, which
+ * would end the process when nobody listened, are heard from the first to the last moment of each connection.
+ */
+const open = Effect.gen(function* () {
+  const { maxConnections, url } = yield* DatabaseAddress
+  return yield* Effect.try({
+    try: () => {
+      const connections = new Pool({
+        connectionString: Redacted.value(url),
+        max: maxConnections,
+        connectionTimeoutMillis: 10_000,
+        keepAlive: true,
+        application_name: "gatehouse",
+        types: numericTypes
+      })
+      connections.on("error", () => undefined)
+      connections.on("connect", (client) => client.on("error", () => undefined))
+      return connections
+    },
+    catch: () => new DatabaseUnreachable({ message: "the database's URL cannot be read" })
   })
-)
+})
+
+const close = (connections: Pool) =>
+  Effect.promise(() => connections.end()).pipe(Effect.interruptible, Effect.timeoutOption("2 seconds"))
+
+const pool = Layer.scoped(DatabasePool, Effect.tap(Effect.acquireRelease(open, close), checkVersion))
 
 /**
  * One pool, seen twice: as `SqlClient` with snake_case columns and camelCase rows (jsonb untouched), and bare.

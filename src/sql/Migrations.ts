@@ -1,11 +1,17 @@
 import { Migrator, SqlClient } from "@effect/sql"
-import { Effect, Layer } from "effect"
+import { Data, Effect, Layer } from "effect"
 import identity from "./migrations/0001_identity.ts"
 import catalog from "./migrations/0002_catalog.ts"
 import webhook from "./migrations/0003_webhook.ts"
 import subscription from "./migrations/0004_subscription.ts"
 import channel from "./migrations/0005_channel.ts"
 import reply from "./migrations/0006_reply.ts"
+
+/** The database cannot be brought up to date, in one line for the operator: nothing was changed. */
+export class MigrationFailed extends Data.TaggedError("MigrationFailed")<{
+  readonly message: string
+  readonly cause: unknown
+}> {}
 
 const loader = Migrator.fromRecord({
   "0001_identity": identity,
@@ -20,17 +26,42 @@ const migrateLock = 7_426_001
 
 const pending = Migrator.make({})({ loader, table: "schema_migrations" })
 
+const innermost = (error: unknown): string =>
+  error instanceof Error && error.cause instanceof Error
+    ? innermost(error.cause)
+    : error instanceof Error
+      ? error.message
+      : String(error)
+
+const failed = (cause: Error) =>
+  new MigrationFailed({ cause, message: `the database cannot be brought up to date: ${innermost(cause)}` })
+
 /**
- * Applies what is missing, forward only. An advisory lock held by one reserved connection makes several programs that
- * start at once wait for each other. Answers the ids and names of what was applied.
+ * Applies what is missing, forward only, all of it or nothing. One transaction holds the lock from before the first look
+ * to the commit, so that several programs that start at once wait for each other, and one that dies lets go. The table
+ * is made beforehand because the migrator finds out by a failing statement, which would end the transaction. Answers the
+ * ids and names of what was applied.
  */
 export const migrate = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const connection = yield* sql.reserve
-  yield* Effect.acquireRelease(connection.executeUnprepared(`SELECT pg_advisory_lock(${migrateLock})`, [], undefined), () =>
-    Effect.ignoreLogged(connection.executeUnprepared(`SELECT pg_advisory_unlock(${migrateLock})`, [], undefined))
+  const applied = yield* sql.withTransaction(
+    Effect.gen(function* () {
+      yield* sql`SELECT pg_advisory_xact_lock(${migrateLock})`
+      yield* sql`
+        CREATE TABLE IF NOT EXISTS schema_migrations (
+          migration_id integer PRIMARY KEY,
+          created_at timestamptz NOT NULL DEFAULT now(),
+          name text NOT NULL
+        )`
+      return yield* pending
+    })
   )
-  return yield* pending
-}).pipe(Effect.scoped)
+  if (applied.length > 0) {
+    yield* Effect.logInfo("the database was brought up to date").pipe(
+      Effect.annotateLogs({ migrations: applied.map(([, name]) => name).join(", ") })
+    )
+  }
+  return applied
+}).pipe(Effect.mapError(failed), Effect.withSpan("Migrations.migrate"))
 
 export const layer = Layer.effectDiscard(migrate)
