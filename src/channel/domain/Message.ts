@@ -1,0 +1,53 @@
+import { DateTime, Option, Schema } from "effect"
+import { ChatType, MessageType } from "../../platform/domain/PlatformEvent.ts"
+import { ChannelId } from "./Channel.ts"
+
+export const MessageId = Schema.UUID.pipe(Schema.brand("MessageId"))
+export type MessageId = typeof MessageId.Type
+
+export const MessageStatus = Schema.Literal("queued", "sending", "sent", "delivered", "read", "failed", "deleted")
+export type MessageStatus = typeof MessageStatus.Type
+
+/** Who wrote it: a caller of the API, the AI, a person on the platform's own app, or the other side. */
+export const MessageSource = Schema.Literal("api", "ai", "manual", "platform")
+export type MessageSource = typeof MessageSource.Type
+
+/** A stored message. Outgoing ones are stored before they are tried; their id is the client id on the platform. */
+export class Message extends Schema.Class<Message>("Message")({
+  id: MessageId,
+  channelId: ChannelId,
+  chatId: Schema.String,
+  chatType: ChatType,
+  platformMessageId: Schema.OptionFromNullOr(Schema.String),
+  direction: Schema.Literal("incoming", "outgoing"),
+  type: MessageType,
+  sender: Schema.OptionFromNullOr(Schema.String),
+  recipient: Schema.OptionFromNullOr(Schema.String),
+  body: Schema.String,
+  status: MessageStatus,
+  error: Schema.OptionFromNullOr(Schema.String),
+  source: MessageSource,
+  timestamp: Schema.DateTimeUtcFromDate
+}) {
+  /** Nothing more will be tried. */
+  get isSettled(): boolean {
+    return this.status !== "queued" && this.status !== "sending"
+  }
+}
+
+/** The message in wire form, also `data` of message events (gateway specification, part 2; contract, part 4). */
+export const messageItem = (message: Message) => ({
+  message_id: message.id,
+  platform_a_message_id: Option.getOrNull(message.platformMessageId),
+  chat_id: message.chatId,
+  chat_type: message.chatType,
+  direction: message.direction,
+  type: message.type,
+  from: Option.getOrNull(message.sender),
+  to: Option.getOrNull(message.recipient),
+  body: message.body,
+  status: message.status,
+  error: Option.getOrNull(message.error),
+  source: message.source,
+  timestamp: DateTime.formatIso(message.timestamp)
+})
