@@ -39,6 +39,7 @@ export default Effect.flatMap(
       created_at timestamptz NOT NULL,
       PRIMARY KEY (channel_id, chat_id)
     );
+    CREATE INDEX chats_recent ON chats (channel_id, last_message_at DESC, chat_id DESC);
     CREATE INDEX chats_active ON chats (channel_id, last_message_id DESC);
 
     CREATE TABLE chat_aliases (

@@ -1,0 +1,77 @@
+import { SqlClient, SqlSchema } from "@effect/sql"
+import { DateTime, Effect, Option, Schema } from "effect"
+import type { ChatType } from "../platform/domain/PlatformEvent.ts"
+import type { ChatMode } from "../reply/domain/AiSettings.ts"
+import { ChannelId } from "./domain/Channel.ts"
+import { Chat } from "./domain/Chat.ts"
+
+export class ChatRepo extends Effect.Service<ChatRepo>()("gatehouse/channel/ChatRepo", {
+  effect: Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+
+    const byId = Effect.fn("ChatRepo.byId")(
+      SqlSchema.findOne({
+        Request: Schema.Struct({ channelId: Schema.String, chatId: Schema.String }),
+        Result: Chat,
+        execute: ({ channelId, chatId }) =>
+          sql`SELECT * FROM chats WHERE channel_id = ${channelId} AND chat_id = ${chatId}`
+      }),
+      Effect.orDie
+    )
+    /** Counts what happened in a chat; true when the chat was not known before. */
+    const touch = Effect.fn("ChatRepo.touch")(
+      (chat: {
+        readonly channelId: ChannelId
+        readonly chatId: string
+        readonly type: ChatType
+        readonly name: Option.Option<string>
+        readonly unread: number
+        readonly lastMessageAt: DateTime.Utc
+      }) => sql`
+        INSERT INTO chats ${sql.insert({
+          channelId: chat.channelId,
+          chatId: chat.chatId,
+          type: chat.type,
+          name: Option.getOrNull(chat.name),
+          unreadCount: chat.unread,
+          lastMessageAt: DateTime.toDateUtc(chat.lastMessageAt),
+          createdAt: DateTime.toDateUtc(chat.lastMessageAt)
+        })}
+        ON CONFLICT (channel_id, chat_id) DO UPDATE SET
+          unread_count = chats.unread_count + excluded.unread_count,
+          last_message_at = greatest(chats.last_message_at, excluded.last_message_at),
+          name = coalesce(chats.name, excluded.name)
+        RETURNING (xmax = 0) AS is_new`,
+      Effect.flatMap(Schema.decodeUnknown(Schema.NonEmptyArray(Schema.Struct({ isNew: Schema.Boolean })))),
+      Effect.map(([{ isNew }]) => isNew),
+      Effect.orDie
+    )
+    const page = Effect.fn("ChatRepo.page")(
+      SqlSchema.findAll({
+        Request: Schema.Struct({ channelId: ChannelId, before: Schema.NullOr(Schema.String), limit: Schema.Int }),
+        Result: Chat,
+        execute: ({ before, channelId, limit }) => sql`
+          SELECT * FROM chats WHERE channel_id = ${channelId} AND (${before}::text IS NULL OR
+            (last_message_at, chat_id) < (SELECT last_message_at, chat_id FROM chats
+              WHERE channel_id = ${channelId} AND chat_id = ${before}::text))
+          ORDER BY last_message_at DESC, chat_id DESC LIMIT ${limit}`
+      }),
+      Effect.orDie
+    )
+    const update = Effect.fn("ChatRepo.update")(
+      (
+        channelId: ChannelId,
+        chatId: string,
+        changes: {
+          readonly isBlocked?: boolean
+          readonly name?: string | null
+          readonly aiMode?: ChatMode
+          readonly customSystemPrompt?: string | null
+        }
+      ) => sql`UPDATE chats SET ${sql.update(changes)} WHERE channel_id = ${channelId} AND chat_id = ${chatId}`,
+      Effect.asVoid,
+      Effect.orDie
+    )
+    return { byId, touch, page, update } as const
+  })
+}) {}

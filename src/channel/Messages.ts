@@ -1,0 +1,241 @@
+import { Array, Context, Data, DateTime, Effect, Layer, Metric, Option } from "effect"
+import { nextId } from "../kit/Id.ts"
+import { messages as messageCount } from "../Metrics.ts"
+import type { SentMessage } from "../platform/Platform.ts"
+import type { SeenMessage } from "../platform/domain/PlatformEvent.ts"
+import { AiLogs } from "../reply/AiLogs.ts"
+import { Outbox } from "../webhook/Outbox.ts"
+import { ChannelWaker } from "./ChannelWaker.ts"
+import { ChatRepo } from "./ChatRepo.ts"
+import type { Channel, ChannelId } from "./domain/Channel.ts"
+import { chatItem } from "./domain/Chat.ts"
+import type { GatewayEvent } from "./domain/GatewayEvent.ts"
+import { Message, MessageId, messageItem } from "./domain/Message.ts"
+import { MessageRepo } from "./MessageRepo.ts"
+import { SendWatch } from "./SendWatch.ts"
+
+export class NotConnected extends Data.TaggedError("NotConnected")<{}> {}
+/** `to` is no address of the channel's platform. */
+export class RecipientWrong extends Data.TaggedError("RecipientWrong")<{ readonly reason: string }> {}
+/** The platform refused the message for good. */
+export class MessageRefused extends Data.TaggedError("MessageRefused")<{ readonly reason: string }> {}
+
+const patience = "10 seconds"
+const unknownRecipient = "unknown_user"
+
+const address = /^(pb:\d{1,40}|pbuser:[\w.]{1,64})$/
+
+/**
+ * Stored messages and what follows from them (gateway specification, part 6; contract, part 4 "Chats and messages"):
+ * rows, chat, events and reply jobs share one transaction, and nothing is stored or told twice.
+ */
+export class Messages extends Context.Tag("gatehouse/channel/Messages")<
+  Messages,
+  {
+    /** Stores what a poll saw together with `progress`, the writes that must commit with it. True when work came in. */
+    readonly record: (
+      channel: Channel,
+      seen: ReadonlyArray<SeenMessage>,
+      progress: Effect.Effect<void>
+    ) => Effect.Effect<boolean>
+    /** Puts an outgoing message into the channel's queue: joins the caller's transaction. */
+    readonly queue: (message: {
+      readonly id: MessageId
+      readonly channelId: ChannelId
+      readonly to: string
+      readonly body: string
+      readonly source: "api" | "ai"
+    }) => Effect.Effect<Message>
+    /** The platform has it: once, with its event. */
+    readonly sent: (message: Message, sent: SentMessage) => Effect.Effect<void>
+    readonly failed: (message: Message, reason: string) => Effect.Effect<void>
+    readonly sendText: (
+      channel: Channel,
+      to: string,
+      body: string
+    ) => Effect.Effect<Message, NotConnected | RecipientWrong | MessageRefused>
+    readonly page: (
+      channelId: ChannelId,
+      chatId: string,
+      page: { readonly before: Option.Option<string>; readonly limit: number }
+    ) => Effect.Effect<ReadonlyArray<Message>>
+  }
+>() {
+  static readonly layer = Layer.effect(
+    Messages,
+    Effect.gen(function* () {
+      const repo = yield* MessageRepo
+      const chats = yield* ChatRepo
+      const outbox = yield* Outbox
+      const replies = yield* AiLogs
+      const waker = yield* ChannelWaker
+      const watch = yield* SendWatch
+
+      const count = (message: Message) =>
+        Metric.increment(
+          Metric.tagged(Metric.tagged(messageCount, "direction", message.direction), "source", message.source)
+        )
+
+      const publish = Effect.fn("Messages.publish")(function* (
+        channelId: ChannelId,
+        events: ReadonlyArray<{ readonly event: GatewayEvent; readonly data: unknown }>
+      ) {
+        const timestamp = yield* DateTime.now
+        const owner = { kind: "account", id: channelId } as const
+        const outbound = yield* Effect.forEach(events, ({ data, event }) =>
+          Effect.map(nextId, (eventId) => ({ eventId, owner, event, timestamp, data }))
+        )
+        yield* outbox.publish(outbound)
+      })
+
+      const rowOf = Effect.fn("Messages.rowOf")(function* (channel: Channel, seen: SeenMessage) {
+        const isIncoming = seen.direction === "incoming"
+        const message = Message.make({
+          id: MessageId.make(yield* nextId),
+          channelId: channel.id,
+          chatId: seen.chatId,
+          chatType: seen.chatType,
+          platformMessageId: Option.some(seen.platformMessageId),
+          direction: seen.direction,
+          type: seen.type,
+          sender: seen.sender,
+          recipient: seen.recipient,
+          body: seen.body.replaceAll("\0", ""),
+          status: isIncoming ? "delivered" : "sent",
+          error: Option.none(),
+          source: isIncoming ? "platform" : "manual",
+          timestamp: seen.timestamp
+        })
+        return message
+      })
+
+      const touchChat = Effect.fn("Messages.touchChat")(function* (of: ReadonlyArray<Message>, name: Option.Option<string>) {
+        const last = Array.last(of)
+        if (Option.isNone(last)) return []
+        const { channelId, chatId, chatType, timestamp } = last.value
+        const unread = of.filter(({ direction }) => direction === "incoming").length
+        const isNew = yield* chats.touch({ channelId, chatId, type: chatType, name, unread, lastMessageAt: timestamp })
+        const chat = isNew ? yield* chats.byId({ channelId, chatId }) : Option.none()
+        return Option.toArray(chat).map((found) => ({ event: "chat.created" as const, data: chatItem(found) }))
+      })
+
+      const markSent = Effect.fn("Messages.markSent")(function* (message: Message, sent: SentMessage) {
+        const isFirst = yield* repo.markSent(message.id, sent)
+        if (!isFirst) return
+        const stored = Message.make({
+          ...message,
+          status: "sent",
+          error: Option.none(),
+          chatId: sent.chatId,
+          platformMessageId: Option.some(sent.platformMessageId),
+          timestamp: sent.timestamp
+        })
+        const created = yield* touchChat([stored], message.recipient)
+        yield* publish(message.channelId, [...created, { event: "message.sent", data: messageItem(stored) }])
+        yield* count(stored)
+      })
+
+      const reconcileOwn = Effect.fn("Messages.reconcileOwn")(function* (
+        channel: Channel,
+        seen: ReadonlyArray<SeenMessage>
+      ) {
+        const clientIds = seen.flatMap(({ clientId }) => Option.toArray(clientId))
+        if (clientIds.length === 0) return seen
+        const own = new Map((yield* repo.ownAmong({ channelId: channel.id, ids: clientIds })).map((row) => [row.id, row]))
+        const rowOfSeen = ({ clientId }: SeenMessage) =>
+          Option.flatMapNullable(clientId, (id) => own.get(MessageId.make(id, { disableValidation: true })))
+        yield* Effect.forEach(seen, (message) =>
+          Option.match(rowOfSeen(message), { onNone: () => Effect.void, onSome: (row) => markSent(row, message) })
+        )
+        return seen.filter((message) => Option.isNone(rowOfSeen(message)))
+      })
+
+      const record = Effect.fn("Messages.record")(
+        function* (channel: Channel, seen: ReadonlyArray<SeenMessage>, progress: Effect.Effect<void>) {
+          yield* progress
+          const foreign = yield* reconcileOwn(channel, seen)
+          if (foreign.length === 0) return false
+          const rows = yield* Effect.forEach(foreign, (message) => rowOf(channel, message))
+          const createdAt = yield* DateTime.now
+          const isNew = yield* repo.insert(rows.map((row) => ({ ...row, createdAt })))
+          const stored = rows.filter(({ id }) => isNew.has(id))
+          const names = new Map(foreign.map(({ chatId, chatName }) => [chatId, chatName]))
+          const created = yield* Effect.forEach(Object.entries(Array.groupBy(stored, ({ chatId }) => chatId)), ([chatId, of]) =>
+            touchChat(of, names.get(chatId) ?? Option.none())
+          )
+          const told = stored.map((message) => ({
+            event: message.direction === "incoming" ? ("message.received" as const) : ("message.sent" as const),
+            data: messageItem(message)
+          }))
+          yield* publish(channel.id, [...created.flat(), ...told])
+          const incoming = stored.filter(({ direction }) => direction === "incoming")
+          yield* replies.request(
+            incoming.map(({ chatId, id }) => ({ accountId: channel.id, chatId, messageId: id }))
+          )
+          yield* Effect.forEach(stored, count, { discard: true })
+          return incoming.length > 0
+        },
+        (effect) => outbox.transaction(effect),
+        Effect.orDie
+      )
+
+      const queue = Effect.fn("Messages.queue")(function* (input: {
+        readonly id: MessageId
+        readonly channelId: ChannelId
+        readonly to: string
+        readonly body: string
+        readonly source: "api" | "ai"
+      }) {
+        const chat = yield* chats.byId({ channelId: input.channelId, chatId: input.to })
+        const now = yield* DateTime.now
+        const message = Message.make({
+          id: input.id,
+          channelId: input.channelId,
+          chatId: input.to,
+          chatType: Option.match(chat, { onNone: () => "private" as const, onSome: ({ type }) => type }),
+          platformMessageId: Option.none(),
+          direction: "outgoing",
+          type: "text",
+          sender: Option.none(),
+          recipient: Option.match(chat, {
+            onNone: () => Option.some(input.to.replace(/^pbuser:/, "")),
+            onSome: ({ name }) => name
+          }),
+          body: input.body,
+          status: "queued",
+          error: Option.none(),
+          source: input.source,
+          timestamp: now
+        })
+        yield* repo.insert([{ ...message, createdAt: now }])
+        return message
+      })
+
+      const sendText = Effect.fn("Messages.sendText")(function* (channel: Channel, to: string, body: string) {
+        if (channel.status !== "connected") return yield* new NotConnected()
+        if (!address.test(to)) return yield* new RecipientWrong({ reason: "must be pb:<thread_id> or pbuser:<username>" })
+        const id = MessageId.make(yield* nextId)
+        const queued = yield* queue({ id, channelId: channel.id, to, body, source: "api" })
+        yield* waker.wake(channel.id)
+        const stored = yield* watch.settled(id, patience)
+        const message = Option.getOrElse(stored, () => queued)
+        if (message.status !== "failed") return message
+        const reason = Option.getOrElse(message.error, () => "refused")
+        return yield* reason === unknownRecipient
+          ? new RecipientWrong({ reason: "names nobody on the platform" })
+          : new MessageRefused({ reason })
+      })
+
+      return Messages.of({
+        record,
+        queue,
+        sent: (message, sent) => Effect.zipRight(Effect.orDie(outbox.transaction(markSent(message, sent))), watch.settle(message.id)),
+        failed: (message, reason) =>
+          Effect.zipRight(repo.setStatus(message.id, "failed", Option.some(reason)), watch.settle(message.id)),
+        sendText,
+        page: (channelId, chatId, { before, limit }) =>
+          repo.page({ channelId, chatId, before: Option.getOrNull(before), limit })
+      })
+    })
+  )
+}
