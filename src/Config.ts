@@ -3,11 +3,14 @@ import { Array, Config, ConfigError, Data, Duration, Effect, Either, LogLevel, O
 /** A setting with a wrong value: one line for the operator that names the variable and what it must be. */
 export class SettingWrong extends Data.TaggedError("SettingWrong")<{ readonly message: string }> {}
 
-export interface Setting<A> {
+export interface SettingDoc {
   readonly name: string
   readonly kind: string
   readonly fallback: string
   readonly meaning: string
+}
+
+export interface Setting<A> extends SettingDoc {
   readonly config: Config.Config<A>
 }
 

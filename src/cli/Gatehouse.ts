@@ -1,5 +1,6 @@
 import { Command } from "@effect/cli"
 import { version } from "../http/Version.ts"
+import { demoCommand } from "./Demo.ts"
 import { doctorCommand } from "./Doctor.ts"
 import { healthcheckCommand } from "./Healthcheck.ts"
 import { settingsHelp } from "./Help.ts"
@@ -15,6 +16,7 @@ const gatehouse = Command.make("gatehouse").pipe(
     migrateCommand,
     operatorCommand,
     simulateCommand,
+    demoCommand,
     doctorCommand,
     healthcheckCommand
   ])

@@ -2,6 +2,7 @@ import { createServer, type Server as NodeServer } from "node:http"
 import {
   HttpApiBuilder,
   type HttpApp,
+  HttpMiddleware,
   HttpServer,
   HttpServerRequest,
   HttpServerResponse
@@ -87,14 +88,17 @@ const listening = (address: { readonly host: string; readonly port: number }) =>
   )
 
 /** Both APIs and the operational routes on one port. Who implements the groups of the APIs is given from outside. */
-export const layer = (address: { readonly host: string; readonly port: number }) =>
+export const layer = (options: { readonly host: string; readonly port: number; readonly trustProxy: boolean }) =>
   HttpApiBuilder.httpApp.pipe(
-    Effect.zipWith(Shortcut, (app, shortcut) => HttpServer.serve(front(app, shortcut))),
+    Effect.zipWith(Shortcut, (app, shortcut) => {
+      const served = front(app, shortcut)
+      return HttpServer.serve(options.trustProxy ? HttpMiddleware.xForwardedHeaders(served) : served)
+    }),
     Layer.unwrapEffect,
     Layer.provide([HttpApiBuilder.Router.Live, HttpApiBuilder.Middleware.layer]),
     HttpServer.withLogAddress,
     Layer.provide([ErrorEnvelope, Health.operational, Docs.layer, MetricsRoute.layer]),
     Layer.provide(HttpApiBuilder.api(ServiceApi)),
-    Layer.provideMerge(listening(address)),
+    Layer.provideMerge(listening({ host: options.host, port: options.port })),
     Layer.provide(NodeHttpServer.layerContext)
   )

@@ -48,7 +48,7 @@ export class Attempt extends Context.Tag("gatehouse/webhook/Attempt")<
     Layer.scoped(
       Attempt,
       Effect.gen(function* () {
-        const clock = yield* Clock.Clock
+        const clock = yield* Effect.clock
         const connect = guardedConnector(options)
         const agents = { kept: new Agent({ connect, pipelining: 1 }), fresh: new Agent({ connect, pipelining: 0 }) }
         yield* Effect.addFinalizer(() =>

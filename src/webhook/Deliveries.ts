@@ -1,14 +1,17 @@
-import { Context, Data, DateTime, Effect, Layer, Option } from "effect"
+import { Context, Data, DateTime, Effect, Layer, Option, Schema } from "effect"
 import { DeliveryRepo } from "./DeliveryRepo.ts"
 import type { Delivery } from "./domain/Delivery.ts"
-import type { DeliveryState } from "./domain/Webhook.ts"
+import type { DeliveryState, OwnerKind } from "./domain/Webhook.ts"
 import { EndpointWaker } from "./EndpointWaker.ts"
+
+const isId = Schema.is(Schema.UUID)
 
 export class DeliveryNotFound extends Data.TaggedError("DeliveryNotFound")<{}> {}
 /** The delivery is being sent just now. */
 export class DeliveryBusy extends Data.TaggedError("DeliveryBusy")<{}> {}
 
 export interface DeliveryQuery {
+  readonly ownerKind: OwnerKind
   readonly ownerId: Option.Option<string>
   readonly endpointId: Option.Option<string>
   readonly event: Option.Option<string>
@@ -22,7 +25,7 @@ export class Deliveries extends Context.Tag("gatehouse/webhook/Deliveries")<
   Deliveries,
   {
     readonly page: (query: DeliveryQuery) => Effect.Effect<ReadonlyArray<Delivery>>
-    readonly byId: (id: string) => Effect.Effect<Delivery, DeliveryNotFound>
+    readonly byId: (ownerKind: OwnerKind, id: string) => Effect.Effect<Delivery, DeliveryNotFound>
     /** Makes a delivery due now, whatever became of it. */
     readonly retry: (delivery: Delivery) => Effect.Effect<Delivery, DeliveryNotFound | DeliveryBusy>
   }
@@ -33,21 +36,23 @@ export class Deliveries extends Context.Tag("gatehouse/webhook/Deliveries")<
       const repo = yield* DeliveryRepo
       const waker = yield* EndpointWaker
 
-      const byId = Effect.fn("Deliveries.byId")(function* (id: string) {
-        const found = yield* repo.byId(id)
-        return yield* Option.match(found, { onNone: () => new DeliveryNotFound(), onSome: Effect.succeed })
+      const byId = Effect.fn("Deliveries.byId")(function* (ownerKind: OwnerKind, id: string) {
+        const found = isId(id) ? yield* repo.byId(id) : Option.none()
+        const own = Option.filter(found, (delivery) => delivery.ownerKind === ownerKind)
+        return yield* Option.match(own, { onNone: () => new DeliveryNotFound(), onSome: Effect.succeed })
       })
 
       const retry = Effect.fn("Deliveries.retry")(function* (delivery: Delivery) {
         const isDue = yield* repo.makeDue(delivery.id, DateTime.toDateUtc(yield* DateTime.now))
         if (!isDue) return yield* new DeliveryBusy()
         yield* waker.wake([delivery.endpointId])
-        return yield* byId(delivery.id)
+        return yield* byId(delivery.ownerKind, delivery.id)
       })
 
       return Deliveries.of({
         page: (query) =>
           repo.page({
+            ownerKind: query.ownerKind,
             ownerId: Option.getOrNull(query.ownerId),
             endpointId: Option.getOrNull(query.endpointId),
             event: Option.getOrNull(query.event),

@@ -1,7 +1,7 @@
 import { SqlClient, SqlSchema } from "@effect/sql"
 import { DateTime, Effect, Option, Schema } from "effect"
 import { Delivery, DueDelivery } from "./domain/Delivery.ts"
-import { type DeliveryId, DeliveryState, EndpointId } from "./domain/Webhook.ts"
+import { type DeliveryId, DeliveryState, EndpointId, OwnerKind } from "./domain/Webhook.ts"
 
 /** What became of one attempt, as it is written back. `dueAt` is none when there is nothing more to try. */
 export interface Settlement {
@@ -20,6 +20,7 @@ export interface Settlement {
 }
 
 const Filters = Schema.Struct({
+  ownerKind: OwnerKind,
   ownerId: Schema.NullOr(Schema.UUID),
   endpointId: Schema.NullOr(Schema.UUID),
   event: Schema.NullOr(Schema.String),
@@ -33,20 +34,21 @@ export class DeliveryRepo extends Effect.Service<DeliveryRepo>()("gatehouse/webh
     const sql = yield* SqlClient.SqlClient
 
     const selection = sql`
-      SELECT webhook_deliveries.*, webhook_events.body, coalesce((
+      SELECT webhook_deliveries.*, webhook_endpoints.owner_kind, webhook_events.body, coalesce((
         SELECT jsonb_agg(jsonb_build_object('id', a.id, 'number', a.number, 'code', a.code,
           'startedAt', to_char(a.started_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
           'durationMs', a.duration_ms, 'responseBody', a.response_body, 'error', a.error) ORDER BY a.number, a.id)
         FROM webhook_attempts a WHERE a.delivery_id = webhook_deliveries.id
       ), '[]') AS attempts
-      FROM webhook_deliveries JOIN webhook_events ON webhook_events.id = webhook_deliveries.event_id`
+      FROM webhook_deliveries JOIN webhook_events ON webhook_events.id = webhook_deliveries.event_id
+      JOIN webhook_endpoints ON webhook_endpoints.id = webhook_deliveries.endpoint_id`
 
     const page = Effect.fn("DeliveryRepo.page")(
       SqlSchema.findAll({
         Request: Filters,
         Result: Delivery,
-        execute: ({ before, endpointId, event, limit, ownerId, state }) => sql`
-          ${selection} WHERE (${ownerId}::uuid IS NULL OR webhook_deliveries.owner_id = ${ownerId}::uuid)
+        execute: ({ before, endpointId, event, limit, ownerId, ownerKind, state }) => sql`
+          ${selection} WHERE webhook_endpoints.owner_kind = ${ownerKind} AND (${ownerId}::uuid IS NULL OR webhook_deliveries.owner_id = ${ownerId}::uuid)
           AND (${endpointId}::uuid IS NULL OR endpoint_id = ${endpointId}::uuid)
           AND (${event}::text IS NULL OR webhook_deliveries.event = ${event}::text)
           AND (${state}::text IS NULL OR state = ${state}::text)

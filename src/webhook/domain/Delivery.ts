@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { DeliveryId, DeliveryState, EndpointId } from "./Webhook.ts"
+import { DeliveryId, DeliveryState, EndpointId, OwnerKind } from "./Webhook.ts"
 
 /** One try; `code` is the HTTP status, 0 where no answer came. Its id goes out as `X-Webhook-Delivery-Id`. */
 export class DeliveryAttempt extends Schema.Class<DeliveryAttempt>("DeliveryAttempt")({
@@ -16,6 +16,7 @@ export class DeliveryAttempt extends Schema.Class<DeliveryAttempt>("DeliveryAtte
 export class Delivery extends Schema.Class<Delivery>("Delivery")({
   id: DeliveryId,
   endpointId: EndpointId,
+  ownerKind: OwnerKind,
   ownerId: Schema.UUID,
   event: Schema.String,
   state: DeliveryState,

@@ -1,0 +1,182 @@
+import { MessageStorage, RunnerHealth, Runners, RunnerStorage, Sharding, ShardingConfig } from "@effect/cluster"
+import { NodeContext, NodeHttpClient } from "@effect/platform-node"
+import { Duration, Effect, Layer, Option, type Redacted } from "effect"
+import { AppsHttp } from "./catalog/AppsHttp.ts"
+import { Apps } from "./catalog/Apps.ts"
+import { CatalogHttp } from "./catalog/CatalogHttp.ts"
+import { Catalog } from "./catalog/Catalog.ts"
+import { AccountsHttp } from "./channel/AccountsHttp.ts"
+import { AiHttp } from "./channel/AiHttp.ts"
+import * as ChannelContext from "./channel/ChannelContext.ts"
+import { ChannelWebhooksHttp } from "./channel/ChannelWebhooksHttp.ts"
+import { ChatsHttp, MessagesHttp } from "./channel/MessagesHttp.ts"
+import type { Secrets } from "./cli/Secrets.ts"
+import type { Settings } from "./Config.ts"
+import { HealthHttp } from "./http/Health.ts"
+import * as Security from "./http/Security.ts"
+import * as Server from "./http/Server.ts"
+import { AccessTokens } from "./identity/AccessTokens.ts"
+import { Accounts } from "./identity/Accounts.ts"
+import { AuthHttp } from "./identity/AuthHttp.ts"
+import { type FirstOperator, firstOperator } from "./identity/FirstOperator.ts"
+import { LoginThrottle } from "./identity/LoginThrottle.ts"
+import { OperatorsHttp } from "./identity/OperatorsHttp.ts"
+import { OperatorTokens } from "./identity/OperatorTokens.ts"
+import { Passwords } from "./identity/Passwords.ts"
+import { TenantsHttp } from "./identity/TenantsHttp.ts"
+import { Tenants } from "./identity/Tenants.ts"
+import { Seal } from "./kit/Seal.ts"
+import * as PlatformBDriver from "./platform/platform-b/PlatformBDriver.ts"
+import { RateLimit } from "./redis/RateLimit.ts"
+import { RedisClient } from "./redis/RedisClient.ts"
+import { AiEnvironment } from "./reply/AiEnvironment.ts"
+import * as ChatCompletions from "./reply/chat-completions/ChatCompletions.ts"
+import * as Database from "./sql/Database.ts"
+import * as EmbeddedPostgres from "./sql/EmbeddedPostgres.ts"
+import * as Migrations from "./sql/Migrations.ts"
+import * as StoreADriver from "./store/store-a/StoreADriver.ts"
+import { AppWebhooksHttp } from "./subscription/AppWebhooksHttp.ts"
+import { ClientHttp } from "./subscription/ClientHttp.ts"
+import { CustomersHttp } from "./subscription/CustomersHttp.ts"
+import { InboundHttp, StoreNotificationsHttp } from "./subscription/StoreNotificationsHttp.ts"
+import * as SubscriberShortcut from "./subscription/SubscriberShortcutHttp.ts"
+import * as SubscriptionContext from "./subscription/SubscriptionContext.ts"
+import * as Webhooks from "./webhook/Webhooks.ts"
+
+const maxConnections = 20
+
+/** The database: the operator's own, or the embedded one. A visitor joins the one that runs and never stops it. */
+export const storage = (settings: Settings, options: { readonly visitor: boolean }) =>
+  Database.layer.pipe(
+    Layer.provide(
+      Option.match(settings.databaseUrl, {
+        onNone: () => EmbeddedPostgres.layer({ dataDir: settings.dataDir, maxConnections, visitor: options.visitor }),
+        onSome: (url) => Layer.succeed(Database.DatabaseAddress, { url, maxConnections, origin: "external" })
+      })
+    )
+  )
+
+const migrated = (settings: Settings, options: { readonly visitor: boolean }) =>
+  Layer.provideMerge(Migrations.layer, storage(settings, options))
+
+/** Actors of one process: addresses and mailboxes in memory, everything that must last in the contexts' own tables. */
+const sharding = Sharding.layer.pipe(
+  Layer.provide([Runners.layerNoop, RunnerStorage.layerMemory, RunnerHealth.layerNoop]),
+  Layer.provide(MessageStorage.layerNoop),
+  Layer.provide(
+    ShardingConfig.layer({ simulateRemoteSerialization: false, entityTerminationTimeout: Duration.seconds(10) })
+  )
+)
+
+const rates = (settings: Settings) =>
+  Option.match(settings.redisUrl, {
+    onNone: () => RateLimit.layerMemory(),
+    onSome: (url) => RateLimit.layerRedis.pipe(Layer.provide(RedisClient.layer(url)))
+  })
+
+const accounts = (settings: Settings) =>
+  Accounts.layer({ registration: settings.registration }).pipe(Layer.provide(Passwords.layer))
+
+const identity = (settings: Settings, secrets: Secrets) =>
+  Layer.mergeAll(
+    accounts(settings),
+    AccessTokens.layer,
+    OperatorTokens.layer(secrets.adminJwtSecret),
+    Tenants.layer,
+    LoginThrottle.layer.pipe(Layer.provide(rates(settings)))
+  )
+
+const storeA = (settings: Settings) =>
+  Layer.unwrapEffect(
+    Effect.map(StoreADriver.rootsOf(settings.storeARootCertificates), (roots) => StoreADriver.layer({ roots }))
+  )
+
+const drivers = (settings: Settings) =>
+  Layer.mergeAll(
+    storeA(settings),
+    PlatformBDriver.layer(Option.match(settings.platformBUrl, { onNone: () => ({}), onSome: (baseUrl) => ({ baseUrl }) })),
+    ChatCompletions.layer
+  ).pipe(Layer.provide([NodeHttpClient.layerUndici, NodeContext.layer]))
+
+const aiEnvironment = (settings: Settings) =>
+  Layer.succeed(AiEnvironment, {
+    baseUrl: settings.aiBaseUrl,
+    apiKey: settings.aiApiKey,
+    modelName: settings.aiModel,
+    systemPrompt: settings.aiSystemPrompt
+  })
+
+/** Every service and every actor, on storage that is up to date. */
+const services = (settings: Settings, secrets: Secrets) =>
+  Layer.mergeAll(
+    SubscriptionContext.layer,
+    ChannelContext.layer({ pollInterval: settings.pollSeconds }),
+    Catalog.layer
+  ).pipe(
+    Layer.provideMerge(Apps.layer),
+    Layer.provideMerge(identity(settings, secrets)),
+    Layer.provideMerge(Webhooks.layer({ allowPrivate: settings.allowPrivateWebhooks })),
+    Layer.provide([drivers(settings), aiEnvironment(settings)]),
+    Layer.provide(Seal.layer(secrets.encryptionKeys)),
+    Layer.provideMerge(sharding)
+  )
+
+const managementApi = Layer.mergeAll(
+  HealthHttp,
+  AuthHttp,
+  TenantsHttp,
+  AppsHttp,
+  CatalogHttp,
+  CustomersHttp,
+  AppWebhooksHttp,
+  StoreNotificationsHttp,
+  ClientHttp,
+  InboundHttp
+)
+
+const gatewayApi = Layer.mergeAll(
+  OperatorsHttp,
+  AccountsHttp,
+  ChatsHttp,
+  MessagesHttp,
+  AiHttp,
+  ChannelWebhooksHttp
+)
+
+const firstStart = (settings: Settings, announce: (operator: FirstOperator) => Effect.Effect<void>) =>
+  Layer.effectDiscard(
+    Effect.flatMap(
+      firstOperator({ email: settings.operatorEmail, password: settings.operatorPassword }),
+      Option.match({ onNone: () => Effect.void, onSome: announce })
+    )
+  )
+
+/**
+ * The whole program. What is named last is started first and stopped last: storage, then actors and services, then the
+ * server, which stops accepting before anything else goes.
+ */
+export const server = (
+  settings: Settings,
+  secrets: Secrets,
+  announce: (operator: FirstOperator) => Effect.Effect<void>
+) =>
+  Server.layer({ host: settings.host, port: settings.port, trustProxy: settings.trustProxy }).pipe(
+    Layer.provide([managementApi, gatewayApi, SubscriberShortcut.layer]),
+    Layer.provide(Security.layer),
+    Layer.provide(firstStart(settings, announce)),
+    Layer.provide(services(settings, secrets)),
+    Layer.provide(migrated(settings, { visitor: false }))
+  )
+
+/** What the commands about operators need, beside a program that may be running. */
+export const operators = (settings: Settings, secrets: Secrets) =>
+  Layer.mergeAll(accounts(settings), OperatorTokens.layer(secrets.adminJwtSecret)).pipe(
+    Layer.provide(migrated(settings, { visitor: true }))
+  )
+
+/** Says that Redis answers, or the reason why not. */
+export const redisAnswers = (url: Redacted.Redacted<string>): Effect.Effect<string, string> =>
+  Effect.flatMap(RedisClient, ({ use }) => use((client) => client.ping())).pipe(
+    Effect.provide(RedisClient.layer(url)),
+    Effect.mapError(({ message }) => message)
+  )

@@ -1,0 +1,117 @@
+import { HttpApiBuilder } from "@effect/platform"
+import { Effect, Option, type Redacted } from "effect"
+import { ServiceApi } from "../api/ServiceApi.ts"
+import { pageAnswer, pageOf } from "../http/Pages.ts"
+import { AiLogs } from "../reply/AiLogs.ts"
+import { AiSettings, type KeyChange, type StoredLayer } from "../reply/AiSettings.ts"
+import { aiLogItem } from "../reply/domain/AiLog.ts"
+import type { AiLayer } from "../reply/domain/AiSettings.ts"
+import { channelOfPath } from "./CallerChannelHttp.ts"
+import { Chats } from "./Chats.ts"
+import { noSuchChat } from "./MessagesHttp.ts"
+
+/** The fields that a put may name, as they go over the wire. */
+interface Put {
+  readonly api_key?: Redacted.Redacted<string> | null | undefined
+  readonly [field: string]: unknown
+}
+
+const layerFields = {
+  enabled: "enabled",
+  base_url: "baseUrl",
+  model_name: "modelName",
+  default_system_prompt: "systemPrompt",
+  system_prompt: "systemPrompt",
+  business_knowledge: "businessKnowledge",
+  temperature: "temperature",
+  max_tokens: "maxTokens",
+  timeout_seconds: "timeoutSeconds",
+  reply_delay_seconds: "replyDelaySeconds",
+  reply_to_private: "replyToPrivate",
+  reply_to_groups: "replyToGroups",
+  reply_to_channels: "replyToChannels",
+  echo_mode: "echoMode"
+} as const satisfies { readonly [field: string]: keyof AiLayer }
+
+const changesOf = (put: Put): Partial<AiLayer> =>
+  Object.fromEntries(
+    Object.entries(layerFields).flatMap(([field, key]) => (put[field] === undefined ? [] : [[key, put[field]]]))
+  )
+
+const keyOf = ({ api_key }: Put): KeyChange => (api_key === undefined ? Option.none() : Option.some(api_key))
+
+const storedItem = ({ hasApiKey, layer }: StoredLayer) => ({
+  enabled: layer.enabled,
+  base_url: layer.baseUrl,
+  has_api_key: hasApiKey,
+  model_name: layer.modelName,
+  temperature: layer.temperature,
+  max_tokens: layer.maxTokens,
+  timeout_seconds: layer.timeoutSeconds,
+  reply_delay_seconds: layer.replyDelaySeconds,
+  reply_to_private: layer.replyToPrivate,
+  reply_to_groups: layer.replyToGroups,
+  reply_to_channels: layer.replyToChannels,
+  echo_mode: layer.echoMode
+})
+
+const globalItem = (stored: StoredLayer) => ({
+  data: { ...storedItem(stored), enabled: stored.layer.enabled ?? false, default_system_prompt: stored.layer.systemPrompt }
+})
+
+const accountItem = (stored: StoredLayer) => ({
+  data: {
+    ...storedItem(stored),
+    system_prompt: stored.layer.systemPrompt,
+    business_knowledge: stored.layer.businessKnowledge
+  }
+})
+
+export const AiHttp = HttpApiBuilder.group(ServiceApi, "ai", (handlers) =>
+  Effect.gen(function* () {
+    const settings = yield* AiSettings
+    const logs = yield* AiLogs
+    const chats = yield* Chats
+
+    return handlers
+      .handle("getGlobalAi", () => Effect.map(settings.global, globalItem))
+      .handle("putGlobalAi", ({ payload }) =>
+        Effect.map(settings.putGlobal(changesOf(payload), keyOf(payload)), globalItem)
+      )
+      .handle("getAccountAi", ({ path }) =>
+        Effect.gen(function* () {
+          const channel = yield* channelOfPath(path.id)
+          return accountItem(yield* settings.account(channel.id))
+        })
+      )
+      .handle("putAccountAi", ({ path, payload }) =>
+        Effect.gen(function* () {
+          const channel = yield* channelOfPath(path.id)
+          return accountItem(yield* settings.putAccount(channel.id, changesOf(payload), keyOf(payload)))
+        })
+      )
+      .handle("putChatAi", ({ path, payload }) =>
+        Effect.gen(function* () {
+          const channel = yield* channelOfPath(path.id)
+          const prompt = payload.custom_system_prompt
+          const chat = yield* chats.update(channel.id, path.chat, {
+            aiMode: payload.mode,
+            ...(prompt === undefined ? {} : { customSystemPrompt: prompt })
+          })
+          return { data: { mode: chat.aiMode, custom_system_prompt: Option.getOrNull(chat.customSystemPrompt) } }
+        }).pipe(Effect.catchTag("ChatNotFound", noSuchChat))
+      )
+      .handle("listAiLogs", ({ urlParams }) =>
+        Effect.gen(function* () {
+          const page = yield* pageOf(urlParams)
+          const rows = yield* logs.page({
+            ...page,
+            accountId: Option.fromNullable(urlParams.account_id),
+            chatId: Option.fromNullable(urlParams.chat_id),
+            status: Option.fromNullable(urlParams.status)
+          })
+          return pageAnswer(rows, page.limit, ({ id }) => id, aiLogItem)
+        })
+      )
+  })
+)

@@ -1,0 +1,83 @@
+import { HttpApiBuilder } from "@effect/platform"
+import { Effect, Either, Encoding } from "effect"
+import { BadRequest, Conflict, Invalid, NotFound } from "../api/Problem.ts"
+import { CurrentChannel } from "../api/Security.ts"
+import { ServiceApi } from "../api/ServiceApi.ts"
+import { pageAnswer, pageOf } from "../http/Pages.ts"
+import { channelOfPath } from "./CallerChannelHttp.ts"
+import { Channels } from "./Channels.ts"
+import { Chats } from "./Chats.ts"
+import { chatItem } from "./domain/Chat.ts"
+import { messageItem } from "./domain/Message.ts"
+import { Messages } from "./Messages.ts"
+
+export const noSuchChat = () => new NotFound({ message: "No such chat." })
+
+/** Chats page by the chat's own id, which is no UUID. */
+const chatCursor = (cursor: string | undefined) =>
+  cursor === undefined
+    ? Effect.succeedNone
+    : Either.match(Encoding.decodeBase64UrlString(cursor), {
+        onLeft: () => Effect.fail(new BadRequest({ message: "The cursor is not one of ours." })),
+        onRight: (id) => Effect.succeedSome(id)
+      })
+
+export const ChatsHttp = HttpApiBuilder.group(ServiceApi, "chats", (handlers) =>
+  Effect.gen(function* () {
+    const chats = yield* Chats
+    const messages = yield* Messages
+
+    return handlers
+      .handle("listChats", ({ path, urlParams }) =>
+        Effect.gen(function* () {
+          const channel = yield* channelOfPath(path.id)
+          const before = yield* chatCursor(urlParams.cursor)
+          const rows = yield* chats.page(channel.id, { before, limit: urlParams.limit })
+          return pageAnswer(rows, urlParams.limit, ({ chatId }) => chatId, chatItem)
+        })
+      )
+      .handle("updateChat", ({ path, payload }) =>
+        Effect.gen(function* () {
+          const channel = yield* channelOfPath(path.id)
+          const chat = yield* chats.update(channel.id, path.chat, {
+            ...(payload.is_blocked === undefined ? {} : { isBlocked: payload.is_blocked }),
+            ...(payload.name === undefined ? {} : { name: payload.name })
+          })
+          return { data: chatItem(chat) }
+        }).pipe(Effect.catchTag("ChatNotFound", noSuchChat))
+      )
+      .handle("listMessages", ({ path, urlParams }) =>
+        Effect.gen(function* () {
+          const channel = yield* channelOfPath(path.id)
+          yield* chats.byId(channel.id, path.chat)
+          const page = yield* pageOf(urlParams)
+          const rows = yield* messages.page(channel.id, path.chat, page)
+          return pageAnswer(rows, page.limit, ({ id }) => id, messageItem)
+        }).pipe(Effect.catchTag("ChatNotFound", noSuchChat))
+      )
+  })
+)
+
+export const MessagesHttp = HttpApiBuilder.group(ServiceApi, "messages", (handlers) =>
+  Effect.gen(function* () {
+    const channels = yield* Channels
+    const messages = yield* Messages
+
+    return handlers.handle("sendText", ({ payload }) =>
+      Effect.gen(function* () {
+        const { id } = yield* CurrentChannel
+        const channel = yield* channels.byId(id)
+        return { data: messageItem(yield* messages.sendText(channel, payload.to, payload.body)) }
+      }).pipe(
+        Effect.catchTags({
+          ChannelNotFound: () => new Conflict({ message: "The account is gone." }),
+          NotConnected: () => new Conflict({ message: "The account is not connected." }),
+          RecipientWrong: ({ reason }) =>
+            new Invalid({ message: "The given data was invalid.", errors: { to: [reason] } }),
+          MessageRefused: ({ reason }) => new Conflict({ message: `The platform refused the message: ${reason}.` })
+        })
+      )
+    )
+  })
+)
+
