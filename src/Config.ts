@@ -45,11 +45,15 @@ const url = (...protocols: ReadonlyArray<string>) =>
   )
 
 const httpUrl = url("http:", "https:")
-const secretUrl = (...protocols: ReadonlyArray<string>) => (config: Config.Config<string>) =>
-  Config.map(url(...protocols)(config), (text) => Redacted.make(text))
+const secretUrl =
+  (...protocols: ReadonlyArray<string>) =>
+  (config: Config.Config<string>) =>
+    Config.map(url(...protocols)(config), (text) => Redacted.make(text))
 
-const optional = <A>(read: (config: Config.Config<string>) => Config.Config<A>) => (config: Config.Config<string>) =>
-  Config.option(read(config))
+const optional =
+  <A>(read: (config: Config.Config<string>) => Config.Config<A>) =>
+  (config: Config.Config<string>) =>
+    Config.option(read(config))
 
 const otherwise =
   <A>(read: (config: Config.Config<string>) => Config.Config<A>, value: A) =>
@@ -74,35 +78,144 @@ const jwtSecret = checked("at least 32 bytes long", (value) =>
   Buffer.byteLength(value) >= 32 ? Option.some(Redacted.make(value)) : Option.none()
 )
 
-const email = checked("an e-mail address", (value) => (/^[^\s@]+@[^\s@]+$/.test(value) ? Option.some(value) : Option.none()))
+const email = checked("an e-mail address", (value) =>
+  /^[^\s@]+@[^\s@]+$/.test(value) ? Option.some(value) : Option.none()
+)
 
 const paths = (config: Config.Config<string>) =>
-  Config.map(config, (list) => list.split(",").map((path) => path.trim()).filter((path) => path !== ""))
+  Config.map(config, (list) =>
+    list
+      .split(",")
+      .map((path) => path.trim())
+      .filter((path) => path !== "")
+  )
 
 /** Every setting of the program: `--help` and the README print this list. */
 export const settings = {
   port: setting("PORT", "port", "8080", "port of both APIs", otherwise(wholeNumber(1, 65_535), 8080)),
   host: setting("HOST", "address", "127.0.0.1", "address to listen on", otherwise(text, "127.0.0.1")),
-  publicUrl: setting("PUBLIC_URL", "URL", "http://HOST:PORT", "what links and the push audience are built from", optional(httpUrl)),
-  databaseUrl: setting("DATABASE_URL", "URL", "none: embedded", "PostgreSQL 14 or newer", optional(secretUrl("postgres:", "postgresql:"))),
-  redisUrl: setting("REDIS_URL", "URL", "none: in process", "Redis 6.2 or newer", optional(secretUrl("redis:", "rediss:"))),
+  publicUrl: setting(
+    "PUBLIC_URL",
+    "URL",
+    "http://HOST:PORT",
+    "what links and the push audience are built from",
+    optional(httpUrl)
+  ),
+  databaseUrl: setting(
+    "DATABASE_URL",
+    "URL",
+    "none: embedded",
+    "PostgreSQL 14 or newer",
+    optional(secretUrl("postgres:", "postgresql:"))
+  ),
+  redisUrl: setting(
+    "REDIS_URL",
+    "URL",
+    "none: in process",
+    "Redis 6.2 or newer",
+    optional(secretUrl("redis:", "rediss:"))
+  ),
   dataDir: setting("DATA_DIR", "path", "./data", "embedded database and generated secrets", otherwise(text, "./data")),
-  encryptionKeys: setting("ENCRYPTION_KEY", "base64", "generated in DATA_DIR; required with DATABASE_URL", "base64 of 32 bytes; a comma-separated list rotates: the first encrypts, all decrypt", optional(encryptionKeys)),
-  adminJwtSecret: setting("ADMIN_JWT_SECRET", "text", "generated in DATA_DIR; required with DATABASE_URL", "at least 32 bytes; signs operator tokens", optional(jwtSecret)),
-  operatorEmail: setting("OPERATOR_EMAIL", "e-mail", "operator@localhost", "the first operator, a user with a workspace who may also run the gateway", otherwise(email, "operator@localhost")),
-  operatorPassword: setting("OPERATOR_PASSWORD", "text", "generated and printed once", "password of the first operator", optional(secretText)),
-  registration: setting("REGISTRATION", "open, closed", "open", "closed refuses POST /auth/register once the first user exists", otherwise(oneOf("open", "closed"), "open" as const)),
-  trustProxy: setting("TRUST_PROXY", "true, false", "false", "whether X-Forwarded-For names the caller in rate limits", otherwise(flag, false)),
-  retentionDays: setting("RETENTION_DAYS", "days", "90", "age at which deliveries, attempts, AI logs and applied notifications are pruned; 0 keeps them", otherwise(wholeNumber(0, 36_500), 90)),
-  aiBaseUrl: setting("AI_BASE_URL", "URL", "none", "last layer of the AI configuration: the provider", optional(httpUrl)),
+  encryptionKeys: setting(
+    "ENCRYPTION_KEY",
+    "base64",
+    "generated in DATA_DIR; required with DATABASE_URL",
+    "base64 of 32 bytes; a comma-separated list rotates: the first encrypts, all decrypt",
+    optional(encryptionKeys)
+  ),
+  adminJwtSecret: setting(
+    "ADMIN_JWT_SECRET",
+    "text",
+    "generated in DATA_DIR; required with DATABASE_URL",
+    "at least 32 bytes; signs operator tokens",
+    optional(jwtSecret)
+  ),
+  operatorEmail: setting(
+    "OPERATOR_EMAIL",
+    "e-mail",
+    "operator@localhost",
+    "the first operator, a user with a workspace who may also run the gateway",
+    otherwise(email, "operator@localhost")
+  ),
+  operatorPassword: setting(
+    "OPERATOR_PASSWORD",
+    "text",
+    "generated and printed once",
+    "password of the first operator",
+    optional(secretText)
+  ),
+  registration: setting(
+    "REGISTRATION",
+    "open, closed",
+    "open",
+    "closed refuses POST /auth/register once the first user exists",
+    otherwise(oneOf("open", "closed"), "open" as const)
+  ),
+  trustProxy: setting(
+    "TRUST_PROXY",
+    "true, false",
+    "false",
+    "whether X-Forwarded-For names the caller in rate limits",
+    otherwise(flag, false)
+  ),
+  retentionDays: setting(
+    "RETENTION_DAYS",
+    "days",
+    "90",
+    "age at which deliveries, attempts, AI logs and applied notifications are pruned; 0 keeps them",
+    otherwise(wholeNumber(0, 36_500), 90)
+  ),
+  aiBaseUrl: setting(
+    "AI_BASE_URL",
+    "URL",
+    "none",
+    "last layer of the AI configuration: the provider",
+    optional(httpUrl)
+  ),
   aiApiKey: setting("AI_API_KEY", "text", "none", "last layer of the AI configuration: its key", optional(secretText)),
   aiModel: setting("AI_MODEL", "text", "none", "last layer of the AI configuration: the model", optional(text)),
-  aiSystemPrompt: setting("AI_SYSTEM_PROMPT", "text", "none", "last layer of the AI configuration: the prompt", optional(text)),
-  pollSeconds: setting("PLATFORM_B_POLL_SECONDS", "seconds", "20", "poll interval of platform_b, 1 to 3600", otherwise((config) => Config.map(wholeNumber(1, 3600)(config), Duration.seconds), Duration.seconds(20))),
-  allowPrivateWebhooks: setting("WEBHOOK_ALLOW_PRIVATE", "true, false", "false", "lets webhook targets be loopback or private addresses (development and tests)", otherwise(flag, false)),
-  storeARootCertificates: setting("STORE_A_ROOT_CERTIFICATES", "paths", "the real one", "PEM files, comma-separated, to trust instead of store A's own root", optional(paths)),
-  platformBUrl: setting("PLATFORM_B_URL", "URL", "the real one", "where platform_b's private API is", optional(httpUrl)),
-  logLevel: setting("LOG_LEVEL", "level", "info", "debug, info, warning or error", otherwise(oneOf("debug", "info", "warning", "error"), "info" as const))
+  aiSystemPrompt: setting(
+    "AI_SYSTEM_PROMPT",
+    "text",
+    "none",
+    "last layer of the AI configuration: the prompt",
+    optional(text)
+  ),
+  pollSeconds: setting(
+    "PLATFORM_B_POLL_SECONDS",
+    "seconds",
+    "20",
+    "poll interval of platform_b, 1 to 3600",
+    otherwise((config) => Config.map(wholeNumber(1, 3600)(config), Duration.seconds), Duration.seconds(20))
+  ),
+  allowPrivateWebhooks: setting(
+    "WEBHOOK_ALLOW_PRIVATE",
+    "true, false",
+    "false",
+    "lets webhook targets be loopback or private addresses (development and tests)",
+    otherwise(flag, false)
+  ),
+  storeARootCertificates: setting(
+    "STORE_A_ROOT_CERTIFICATES",
+    "paths",
+    "the real one",
+    "PEM files, comma-separated, to trust instead of store A's own root",
+    optional(paths)
+  ),
+  platformBUrl: setting(
+    "PLATFORM_B_URL",
+    "URL",
+    "the real one",
+    "where platform_b's private API is",
+    optional(httpUrl)
+  ),
+  logLevel: setting(
+    "LOG_LEVEL",
+    "level",
+    "info",
+    "debug, info, warning or error",
+    otherwise(oneOf("debug", "info", "warning", "error"), "info" as const)
+  )
 } as const
 
 /** The settings as decoded. */
@@ -122,8 +235,7 @@ const sentenceOf = (error: ConfigError.ConfigError): string => {
   }
 }
 
-const required = (name: string) =>
-  new SettingWrong({ message: `${name} is required with DATABASE_URL` })
+const required = (name: string) => new SettingWrong({ message: `${name} is required with DATABASE_URL` })
 
 const read = <A>({ config, name }: Setting<A>): Effect.Effect<A, SettingWrong> =>
   Effect.mapError(config, (error) => new SettingWrong({ message: `${name} ${sentenceOf(error)}` }))

@@ -94,7 +94,9 @@ const storeA = (settings: Settings) =>
 const drivers = (settings: Settings) =>
   Layer.mergeAll(
     storeA(settings),
-    PlatformBDriver.layer(Option.match(settings.platformBUrl, { onNone: () => ({}), onSome: (baseUrl) => ({ baseUrl }) })),
+    PlatformBDriver.layer(
+      Option.match(settings.platformBUrl, { onNone: () => ({}), onSome: (baseUrl) => ({ baseUrl }) })
+    ),
     ChatCompletions.layer
   ).pipe(Layer.provide([NodeHttpClient.layerUndici, NodeContext.layer]))
 
@@ -134,14 +136,7 @@ const managementApi = Layer.mergeAll(
   InboundHttp
 )
 
-const gatewayApi = Layer.mergeAll(
-  OperatorsHttp,
-  AccountsHttp,
-  ChatsHttp,
-  MessagesHttp,
-  AiHttp,
-  ChannelWebhooksHttp
-)
+const gatewayApi = Layer.mergeAll(OperatorsHttp, AccountsHttp, ChatsHttp, MessagesHttp, AiHttp, ChannelWebhooksHttp)
 
 const firstStart = (settings: Settings, announce: (operator: FirstOperator) => Effect.Effect<void>) =>
   Layer.effectDiscard(

@@ -26,4 +26,7 @@ export class ManagementApi extends HttpApi.make("management")
   .prefix("/api/v1")
   .annotate(OpenApi.Title, "Gatehouse subscription management")
   .annotate(OpenApi.Version, "1.0.0")
-  .annotate(OpenApi.Description, "Apps, products, entitlements, customers and their subscriptions across two stores.") {}
+  .annotate(
+    OpenApi.Description,
+    "Apps, products, entitlements, customers and their subscriptions across two stores."
+  ) {}

@@ -7,7 +7,10 @@ export const ProblemBody = Schema.Struct({
   errors: Schema.Record({ key: Schema.String, value: Schema.Array(Schema.String) }).annotations({
     description: "Sentences by dotted field path; empty where no field is to blame"
   })
-}).annotations({ identifier: "Problem", examples: [{ message: "The given data was invalid.", errors: { email: ["is missing"] } }] })
+}).annotations({
+  identifier: "Problem",
+  examples: [{ message: "The given data was invalid.", errors: { email: ["is missing"] } }]
+})
 
 export type FieldErrors = { readonly [field: string]: ReadonlyArray<string> }
 
@@ -76,12 +79,4 @@ export class Unavailable extends unavailable.Problem {
 }
 
 export type Problem =
-  | BadRequest
-  | Unauthenticated
-  | Forbidden
-  | NotFound
-  | Conflict
-  | Invalid
-  | TooMany
-  | BadGateway
-  | Unavailable
+  BadRequest | Unauthenticated | Forbidden | NotFound | Conflict | Invalid | TooMany | BadGateway | Unavailable

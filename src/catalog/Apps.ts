@@ -52,34 +52,42 @@ export class Apps extends Context.Tag("gatehouse/catalog/Apps")<
       const tenants = yield* Tenants
       const newKey = makePublicKey("app_pk_", 32)
 
-      const create = Effect.fn("Apps.create")(function* (tenantId: TenantId, fields: Omit<AppFields, "status">) {
-        yield* apps.lockSlugs(tenantId)
-        const id = AppId.make(yield* nextId)
-        const word = slugOf(fields.name, "app")
-        const free = yield* Effect.findFirst(
-          Array.map(Array.range(1, 20), (attempt) => candidate(word, attempt)),
-          (slug) => apps.slugIsFree(tenantId, slug)
-        )
-        const now = yield* DateTime.now
-        const app = App.make({
-          ...fields,
-          id,
-          tenantId,
-          slug: Option.getOrElse(free, () => `${word}-${id}`),
-          publicApiKey: yield* newKey,
-          status: "active",
-          createdAt: now,
-          updatedAt: now
-        })
-        yield* apps.insert(app)
-        return app
-      }, sql.withTransaction, Effect.catchTag("SqlError", Effect.die))
+      const create = Effect.fn("Apps.create")(
+        function* (tenantId: TenantId, fields: Omit<AppFields, "status">) {
+          yield* apps.lockSlugs(tenantId)
+          const id = AppId.make(yield* nextId)
+          const word = slugOf(fields.name, "app")
+          const free = yield* Effect.findFirst(
+            Array.map(Array.range(1, 20), (attempt) => candidate(word, attempt)),
+            (slug) => apps.slugIsFree(tenantId, slug)
+          )
+          const now = yield* DateTime.now
+          const app = App.make({
+            ...fields,
+            id,
+            tenantId,
+            slug: Option.getOrElse(free, () => `${word}-${id}`),
+            publicApiKey: yield* newKey,
+            status: "active",
+            createdAt: now,
+            updatedAt: now
+          })
+          yield* apps.insert(app)
+          return app
+        },
+        sql.withTransaction,
+        Effect.catchTag("SqlError", Effect.die)
+      )
 
       const forCaller = Effect.fn("Apps.forCaller")(function* (caller: Caller, id: string) {
         const app = Schema.decodeUnknownOption(AppId)(id)
         const found = Option.isNone(app) ? Option.none() : yield* apps.byId(app.value)
         if (Option.isNone(found)) return yield* new AppNotFound()
-        yield* Effect.catchTag(tenants.authorize(caller, found.value.tenantId), "TenantNotFound", () => new AppNotFound())
+        yield* Effect.catchTag(
+          tenants.authorize(caller, found.value.tenantId),
+          "TenantNotFound",
+          () => new AppNotFound()
+        )
         return found.value
       })
 

@@ -8,7 +8,9 @@ import { Product, ProductId } from "./domain/Product.ts"
 
 export class IdentifierTaken extends Data.TaggedError("IdentifierTaken")<{ readonly identifier: string }> {}
 /** Positions of identifiers in the request that name nothing in the app. */
-export class UnknownIdentifiers extends Data.TaggedError("UnknownIdentifiers")<{ readonly positions: ReadonlyArray<number> }> {}
+export class UnknownIdentifiers extends Data.TaggedError("UnknownIdentifiers")<{
+  readonly positions: ReadonlyArray<number>
+}> {}
 
 export interface CatalogPage {
   readonly before: Option.Option<string>
@@ -38,40 +40,42 @@ export class Catalog extends Context.Tag("gatehouse/catalog/Catalog")<
       const sql = yield* SqlClient.SqlClient
       const repo = yield* CatalogRepo
 
-      const createProduct = Effect.fn("Catalog.createProduct")(function* (
-        appId: AppId,
-        fields: Omit<typeof Product.Type, "id">,
-        entitlements: ReadonlyArray<string>
-      ) {
-        const unlocked = yield* repo.entitlementsNamed({ appId, identifiers: entitlements })
-        yield* allKnown(entitlements, unlocked)
-        const product = Product.make({ ...fields, id: ProductId.make(yield* nextId) })
-        const isNew = yield* repo.insertProduct(appId, product, DateTime.toDateUtc(yield* DateTime.now))
-        if (!isNew) return yield* new IdentifierTaken({ identifier: product.identifier })
-        yield* repo.link(unlocked.map(({ id }) => ({ entitlementId: id, productId: product.id })))
-        return product
-      }, sql.withTransaction, Effect.catchTag("SqlError", Effect.die))
+      const createProduct = Effect.fn("Catalog.createProduct")(
+        function* (appId: AppId, fields: Omit<typeof Product.Type, "id">, entitlements: ReadonlyArray<string>) {
+          const unlocked = yield* repo.entitlementsNamed({ appId, identifiers: entitlements })
+          yield* allKnown(entitlements, unlocked)
+          const product = Product.make({ ...fields, id: ProductId.make(yield* nextId) })
+          const isNew = yield* repo.insertProduct(appId, product, DateTime.toDateUtc(yield* DateTime.now))
+          if (!isNew) return yield* new IdentifierTaken({ identifier: product.identifier })
+          yield* repo.link(unlocked.map(({ id }) => ({ entitlementId: id, productId: product.id })))
+          return product
+        },
+        sql.withTransaction,
+        Effect.catchTag("SqlError", Effect.die)
+      )
 
-      const createEntitlement = Effect.fn("Catalog.createEntitlement")(function* (
-        appId: AppId,
-        fields: Omit<typeof Entitlement.Type, "id">
-      ) {
-        const unlocking = yield* repo.productsNamed({ appId, identifiers: fields.productIdentifiers })
-        yield* allKnown(fields.productIdentifiers, unlocking)
-        const id = EntitlementId.make(yield* nextId)
-        const createdAt = DateTime.toDateUtc(yield* DateTime.now)
-        const { identifier, name } = fields
-        const isNew = yield* repo.insertEntitlement({ id, appId, identifier, name, createdAt, updatedAt: createdAt })
-        if (!isNew) return yield* new IdentifierTaken({ identifier })
-        yield* repo.link(unlocking.map((product) => ({ entitlementId: id, productId: product.id })))
-        return Entitlement.make({ ...fields, id })
-      }, sql.withTransaction, Effect.catchTag("SqlError", Effect.die))
+      const createEntitlement = Effect.fn("Catalog.createEntitlement")(
+        function* (appId: AppId, fields: Omit<typeof Entitlement.Type, "id">) {
+          const unlocking = yield* repo.productsNamed({ appId, identifiers: fields.productIdentifiers })
+          yield* allKnown(fields.productIdentifiers, unlocking)
+          const id = EntitlementId.make(yield* nextId)
+          const createdAt = DateTime.toDateUtc(yield* DateTime.now)
+          const { identifier, name } = fields
+          const isNew = yield* repo.insertEntitlement({ id, appId, identifier, name, createdAt, updatedAt: createdAt })
+          if (!isNew) return yield* new IdentifierTaken({ identifier })
+          yield* repo.link(unlocking.map((product) => ({ entitlementId: id, productId: product.id })))
+          return Entitlement.make({ ...fields, id })
+        },
+        sql.withTransaction,
+        Effect.catchTag("SqlError", Effect.die)
+      )
 
       return Catalog.of({
         createProduct,
         createEntitlement,
         products: (appId, { before, limit }) => repo.products({ appId, before: Option.getOrNull(before), limit }),
-        entitlements: (appId, { before, limit }) => repo.entitlements({ appId, before: Option.getOrNull(before), limit })
+        entitlements: (appId, { before, limit }) =>
+          repo.entitlements({ appId, before: Option.getOrNull(before), limit })
       })
     })
   ).pipe(Layer.provide(CatalogRepo.Default))

@@ -79,4 +79,3 @@ export class CatalogRepo extends Effect.Service<CatalogRepo>()("gatehouse/catalo
     return { insertProduct, insertEntitlement, link, productsNamed, entitlementsNamed, products, entitlements } as const
   })
 }) {}
-

@@ -95,16 +95,14 @@ export const AccountsHttp = HttpApiBuilder.group(ServiceApi, "accounts", (handle
         })
       )
       .handle("connectAccount", ({ path, payload }) =>
-        channels.connect(path.id, payload, Option.fromNullable(payload.verification_code)).pipe(
-          Effect.map(stateItem),
-          Effect.catchTags(loginProblems("verification_code"))
-        )
+        channels
+          .connect(path.id, payload, Option.fromNullable(payload.verification_code))
+          .pipe(Effect.map(stateItem), Effect.catchTags(loginProblems("verification_code")))
       )
       .handle("answerChallenge", ({ path, payload }) =>
-        channels.answerChallenge(path.id, payload, payload.code).pipe(
-          Effect.map(stateItem),
-          Effect.catchTags(loginProblems("code"))
-        )
+        channels
+          .answerChallenge(path.id, payload, payload.code)
+          .pipe(Effect.map(stateItem), Effect.catchTags(loginProblems("code")))
       )
       .handle("disconnectAccount", ({ path }) =>
         channels.disconnect(path.id).pipe(

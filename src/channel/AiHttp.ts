@@ -56,7 +56,11 @@ const storedItem = ({ hasApiKey, layer }: StoredLayer) => ({
 })
 
 const globalItem = (stored: StoredLayer) => ({
-  data: { ...storedItem(stored), enabled: stored.layer.enabled ?? false, default_system_prompt: stored.layer.systemPrompt }
+  data: {
+    ...storedItem(stored),
+    enabled: stored.layer.enabled ?? false,
+    default_system_prompt: stored.layer.systemPrompt
+  }
 })
 
 const accountItem = (stored: StoredLayer) => ({

@@ -30,9 +30,5 @@ export const layer = (options: { readonly pollInterval: Duration.Duration }) => 
     AutoReply.layer.pipe(Layer.provide([AiLogRepo.Default, ChannelReplies.layer]))
   )
   const actors = Layer.mergeAll(ChannelEntity.layer(options), WakeChannels.layer).pipe(Layer.provide(actorServices))
-  return actors.pipe(
-    Layer.provideMerge(services),
-    Layer.provide(WakeChannels.waker),
-    Layer.provide(repos)
-  )
+  return actors.pipe(Layer.provideMerge(services), Layer.provide(WakeChannels.waker), Layer.provide(repos))
 }

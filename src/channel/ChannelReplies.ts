@@ -24,7 +24,12 @@ export const layer = Layer.effect(
       chat: (accountId, chatId) =>
         Effect.map(
           chats.byId({ channelId: accountId, chatId }),
-          Option.map(({ aiMode, customSystemPrompt, isBlocked, type }) => ({ mode: aiMode, customSystemPrompt, isBlocked, type }))
+          Option.map(({ aiMode, customSystemPrompt, isBlocked, type }) => ({
+            mode: aiMode,
+            customSystemPrompt,
+            isBlocked,
+            type
+          }))
         ),
       message: (messageId) =>
         Effect.map(
@@ -35,7 +40,13 @@ export const layer = Layer.effect(
         Effect.map(repo.window({ channelId: accountId, chatId, upTo, limit }), (rows) => [...rows].reverse()),
       queue: ({ accountId, body, chatId, id }) =>
         Effect.asVoid(
-          messages.queue({ id: MessageId.make(id), channelId: ChannelId.make(accountId), to: chatId, body, source: "ai" })
+          messages.queue({
+            id: MessageId.make(id),
+            channelId: ChannelId.make(accountId),
+            to: chatId,
+            body,
+            source: "ai"
+          })
         ),
       sent: (accountId, messageId) =>
         Effect.gen(function* () {

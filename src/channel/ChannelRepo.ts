@@ -91,7 +91,10 @@ export class ChannelRepo extends Effect.Service<ChannelRepo>()("gatehouse/channe
       Effect.orDie
     )
     const synced = Effect.fn("ChannelRepo.synced")(
-      (id: ChannelId, progress: { readonly sessionSealed: string; readonly pollCursor: string; readonly at: Date }) => sql`
+      (
+        id: ChannelId,
+        progress: { readonly sessionSealed: string; readonly pollCursor: string; readonly at: Date }
+      ) => sql`
         UPDATE channels SET session_sealed = ${progress.sessionSealed}, poll_cursor = ${progress.pollCursor},
           last_synced_at = ${progress.at}, last_error = NULL
         WHERE id = ${id} AND status = 'connected'`,

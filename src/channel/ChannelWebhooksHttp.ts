@@ -57,7 +57,10 @@ export const ChannelWebhooksHttp = HttpApiBuilder.group(ServiceApi, "channelWebh
       )
       .handle("deleteWebhook", ({ path }) =>
         Effect.gen(function* () {
-          const id = yield* Effect.mapError(Schema.decodeUnknown(EndpointId)(path.webhook), () => new EndpointNotFound())
+          const id = yield* Effect.mapError(
+            Schema.decodeUnknown(EndpointId)(path.webhook),
+            () => new EndpointNotFound()
+          )
           const endpoint = yield* endpoints.byId(id)
           if (endpoint.ownerKind !== "account") return yield* new EndpointNotFound()
           yield* endpoints.remove(id)

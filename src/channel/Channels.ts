@@ -123,7 +123,9 @@ export class Channels extends Context.Tag("gatehouse/channel/Channels")<
           const now = yield* DateTime.now
           const status = statusOf(step)
           const lastError =
-            step._tag === "ManualActionRequired" ? Option.some(`manual action needed: ${step.url}`) : Option.none<string>()
+            step._tag === "ManualActionRequired"
+              ? Option.some(`manual action needed: ${step.url}`)
+              : Option.none<string>()
           yield* repo.setState(channel.id, {
             status,
             lastError,

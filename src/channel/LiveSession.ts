@@ -41,9 +41,14 @@ export class LiveSession extends Context.Tag("gatehouse/channel/LiveSession")<
         const channel = yield* repo.byId(id)
         const row = yield* repo.session(id)
         const sealed = Option.flatMap(row, ({ sessionSealed }) => sessionSealed)
-        if (Option.isNone(channel) || channel.value.status !== "connected" || Option.isNone(sealed)) return Option.none()
+        if (Option.isNone(channel) || channel.value.status !== "connected" || Option.isNone(sealed))
+          return Option.none()
         const session = yield* Effect.orDie(seal.open(sealed.value, id))
-        return Option.some({ channel: channel.value, session, cursor: Option.flatMap(row, ({ pollCursor }) => pollCursor) })
+        return Option.some({
+          channel: channel.value,
+          session,
+          cursor: Option.flatMap(row, ({ pollCursor }) => pollCursor)
+        })
       })
 
       const progress = Effect.fn("LiveSession.progress")(function* (id: ChannelId, session: Session, cursor: string) {

@@ -66,7 +66,12 @@ export class MessageRepo extends Effect.Service<MessageRepo>()("gatehouse/channe
     /** The last messages of a chat up to and with one, newest first. */
     const window = Effect.fn("MessageRepo.window")(
       SqlSchema.findAll({
-        Request: Schema.Struct({ channelId: Schema.String, chatId: Schema.String, upTo: Schema.String, limit: Schema.Int }),
+        Request: Schema.Struct({
+          channelId: Schema.String,
+          chatId: Schema.String,
+          upTo: Schema.String,
+          limit: Schema.Int
+        }),
         Result: WindowRow,
         execute: ({ channelId, chatId, limit, upTo }) => sql`
           SELECT direction, type, body FROM messages WHERE channel_id = ${channelId} AND chat_id = ${chatId}

@@ -109,7 +109,10 @@ export class Messages extends Context.Tag("gatehouse/channel/Messages")<
         return message
       })
 
-      const touchChat = Effect.fn("Messages.touchChat")(function* (of: ReadonlyArray<Message>, name: Option.Option<string>) {
+      const touchChat = Effect.fn("Messages.touchChat")(function* (
+        of: ReadonlyArray<Message>,
+        name: Option.Option<string>
+      ) {
         const last = Array.last(of)
         if (Option.isNone(last)) return []
         const { channelId, chatId, chatType, timestamp } = last.value
@@ -141,7 +144,9 @@ export class Messages extends Context.Tag("gatehouse/channel/Messages")<
       ) {
         const clientIds = seen.flatMap(({ clientId }) => Option.toArray(clientId))
         if (clientIds.length === 0) return seen
-        const own = new Map((yield* repo.ownAmong({ channelId: channel.id, ids: clientIds })).map((row) => [row.id, row]))
+        const own = new Map(
+          (yield* repo.ownAmong({ channelId: channel.id, ids: clientIds })).map((row) => [row.id, row])
+        )
         const rowOfSeen = ({ clientId }: SeenMessage) =>
           Option.flatMapNullable(clientId, (id) => own.get(MessageId.make(id, { disableValidation: true })))
         yield* Effect.forEach(seen, (message) =>
@@ -160,8 +165,9 @@ export class Messages extends Context.Tag("gatehouse/channel/Messages")<
           const isNew = yield* repo.insert(rows.map((row) => ({ ...row, createdAt })))
           const stored = rows.filter(({ id }) => isNew.has(id))
           const names = new Map(foreign.map(({ chatId, chatName }) => [chatId, chatName]))
-          const created = yield* Effect.forEach(Object.entries(Array.groupBy(stored, ({ chatId }) => chatId)), ([chatId, of]) =>
-            touchChat(of, names.get(chatId) ?? Option.none())
+          const created = yield* Effect.forEach(
+            Object.entries(Array.groupBy(stored, ({ chatId }) => chatId)),
+            ([chatId, of]) => touchChat(of, names.get(chatId) ?? Option.none())
           )
           const told = stored.map((message) => ({
             event: message.direction === "incoming" ? ("message.received" as const) : ("message.sent" as const),
@@ -169,9 +175,7 @@ export class Messages extends Context.Tag("gatehouse/channel/Messages")<
           }))
           yield* publish(channel.id, [...created.flat(), ...told])
           const incoming = stored.filter(({ direction }) => direction === "incoming")
-          yield* replies.request(
-            incoming.map(({ chatId, id }) => ({ accountId: channel.id, chatId, messageId: id }))
-          )
+          yield* replies.request(incoming.map(({ chatId, id }) => ({ accountId: channel.id, chatId, messageId: id })))
           yield* Effect.forEach(stored, count, { discard: true })
           return incoming.length > 0
         },
@@ -213,7 +217,8 @@ export class Messages extends Context.Tag("gatehouse/channel/Messages")<
 
       const sendText = Effect.fn("Messages.sendText")(function* (channel: Channel, to: string, body: string) {
         if (channel.status !== "connected") return yield* new NotConnected()
-        if (!address.test(to)) return yield* new RecipientWrong({ reason: "must be pb:<thread_id> or pbuser:<username>" })
+        if (!address.test(to))
+          return yield* new RecipientWrong({ reason: "must be pb:<thread_id> or pbuser:<username>" })
         const id = MessageId.make(yield* nextId)
         const queued = yield* queue({ id, channelId: channel.id, to, body, source: "api" })
         yield* waker.wake(channel.id)
@@ -229,7 +234,8 @@ export class Messages extends Context.Tag("gatehouse/channel/Messages")<
       return Messages.of({
         record,
         queue,
-        sent: (message, sent) => Effect.zipRight(Effect.orDie(outbox.transaction(markSent(message, sent))), watch.settle(message.id)),
+        sent: (message, sent) =>
+          Effect.zipRight(Effect.orDie(outbox.transaction(markSent(message, sent))), watch.settle(message.id)),
         failed: (message, reason) =>
           Effect.zipRight(repo.setStatus(message.id, "failed", Option.some(reason)), watch.settle(message.id)),
         sendText,

@@ -80,4 +80,3 @@ export const MessagesHttp = HttpApiBuilder.group(ServiceApi, "messages", (handle
     )
   })
 )
-

@@ -21,7 +21,9 @@ const shortened = (text: string) => (text.length > 400 ? `${text.slice(0, 400)} 
 const at = (value: unknown, ...path: ReadonlyArray<string>): string => {
   const [key, ...rest] = path
   if (key === undefined) return typeof value === "string" ? value : JSON.stringify(value)
-  return typeof value === "object" && value !== null ? at(Object.entries(value).find(([name]) => name === key)?.[1], ...rest) : ""
+  return typeof value === "object" && value !== null
+    ? at(Object.entries(value).find(([name]) => name === key)?.[1], ...rest)
+    : ""
 }
 
 const call = Effect.fn("Demo.call")(function* (
@@ -38,7 +40,8 @@ const call = Effect.fn("Demo.call")(function* (
   if (options.quiet !== true) {
     yield* Console.log(`    ${method} ${url}\n    ${response.status} ${shortened(text)}`)
   }
-  if (response.status >= 300) return yield* new DemoFailed({ message: `${method} ${url} answered ${response.status}: ${text}` })
+  if (response.status >= 300)
+    return yield* new DemoFailed({ message: `${method} ${url} answered ${response.status}: ${text}` })
   return yield* Effect.orElseSucceed(Schema.decode(JsonObject)(text), (): Json => ({}))
 })
 
@@ -46,7 +49,9 @@ const say = (text: string) => Console.log(`\n  ${text}`)
 
 const until = <A, E, R>(what: string, look: Effect.Effect<Option.Option<A>, E, R>) =>
   look.pipe(
-    Effect.flatMap(Option.match({ onNone: () => new DemoFailed({ message: `${what} did not happen` }), onSome: Effect.succeed })),
+    Effect.flatMap(
+      Option.match({ onNone: () => new DemoFailed({ message: `${what} did not happen` }), onSome: Effect.succeed })
+    ),
     Effect.retry(Schedule.spaced("150 millis").pipe(Schedule.upTo("20 seconds")))
   )
 
@@ -92,17 +97,32 @@ const purchase = Effect.fn("Demo.purchase")(function* (storeA: StoreA.StoreASimu
     quiet: true
   })
   const token = at(registered, "data", "token")
-  const created = yield* call("POST", `${base}/api/v1/apps`, { token, body: { name: "Notes", bundle_id: "com.example.notes" } })
+  const created = yield* call("POST", `${base}/api/v1/apps`, {
+    token,
+    body: { name: "Notes", bundle_id: "com.example.notes" }
+  })
   const [app, key] = [at(created, "data", "uuid"), at(created, "data", "public_api_key")]
   yield* call("POST", `${base}/api/v1/apps/${app}/products`, {
     token,
-    body: { store: "store_a", identifier: "pro.monthly", name: "Pro", type: "subscription", subscription_period: "P1M", price: 9.99, currency: "USD" }
+    body: {
+      store: "store_a",
+      identifier: "pro.monthly",
+      name: "Pro",
+      type: "subscription",
+      subscription_period: "P1M",
+      price: 9.99,
+      currency: "USD"
+    }
   })
   yield* call("POST", `${base}/api/v1/apps/${app}/entitlements`, {
     token,
     body: { identifier: "pro", name: "Pro", product_identifiers: ["pro.monthly"] }
   })
-  const webhook = yield* call("POST", `${base}/api/v1/apps/${app}/webhooks`, { token, body: { url: receiver.url }, quiet: true })
+  const webhook = yield* call("POST", `${base}/api/v1/apps/${app}/webhooks`, {
+    token,
+    body: { url: receiver.url },
+    quiet: true
+  })
   yield* receiver.trust(Redacted.make(at(webhook, "data", "secret")))
   yield* say("Somebody buys in store A, which notifies the program with a signed payload:")
   const user = "0d2f7a4e-7c1b-4a9e-8f0a-944455556666"
@@ -130,14 +150,29 @@ const conversation = Effect.fn("Demo.conversation")(function* (platformB: string
   yield* say("2. A message is answered")
   const login = yield* call("POST", `${base}/v1/auth/login`, { body: operator, quiet: true })
   const token = at(login, "data", "token")
-  const account = yield* call("POST", `${base}/v1/accounts`, { token, body: { name: "Shop", platform: "platform_b" }, quiet: true })
+  const account = yield* call("POST", `${base}/v1/accounts`, {
+    token,
+    body: { name: "Shop", platform: "platform_b" },
+    quiet: true
+  })
   const id = at(account, "data", "id")
-  const webhook = yield* call("POST", `${base}/v1/accounts/${id}/webhooks`, { token, body: { url: receiver.url }, quiet: true })
+  const webhook = yield* call("POST", `${base}/v1/accounts/${id}/webhooks`, {
+    token,
+    body: { url: receiver.url },
+    quiet: true
+  })
   yield* receiver.trust(Redacted.make(at(webhook, "data", "secret")))
   yield* say("The operator turns AI replies on and connects a channel by its credentials:")
   yield* call("PUT", `${base}/v1/ai/global`, {
     token,
-    body: { enabled: true, base_url: `${provider}/v1`, api_key: "sk-demo", model_name: "demo", default_system_prompt: "You are the shop's assistant.", reply_delay_seconds: 0 }
+    body: {
+      enabled: true,
+      base_url: `${provider}/v1`,
+      api_key: "sk-demo",
+      model_name: "demo",
+      default_system_prompt: "You are the shop's assistant.",
+      reply_delay_seconds: 0
+    }
   })
   yield* call("POST", `${platformB}/_control/accounts`, { body: { username: "shop", password: "s3cret" }, quiet: true })
   yield* call("POST", `${base}/v1/accounts/${id}/connect`, { token, body: { username: "shop", password: "s3cret" } })
@@ -148,7 +183,9 @@ const conversation = Effect.fn("Demo.conversation")(function* (platformB: string
     )
   )
   yield* say("A customer writes a direct message:")
-  yield* call("POST", `${platformB}/_control/messages`, { body: { from: "carla", to: "shop", text: "Are you open on Sunday?" } })
+  yield* call("POST", `${platformB}/_control/messages`, {
+    body: { from: "carla", to: "shop", text: "Are you open on Sunday?" }
+  })
   yield* say("It is stored, answered and told:")
   yield* expectEvents(receiver, [
     "connection.connected",
@@ -159,7 +196,9 @@ const conversation = Effect.fn("Demo.conversation")(function* (platformB: string
     "ai.reply.sent"
   ])
   yield* say("What the customer sees:")
-  const threads = yield* HttpClient.get(`${platformB}/_control/threads`).pipe(Effect.flatMap((response) => response.text))
+  const threads = yield* HttpClient.get(`${platformB}/_control/threads`).pipe(
+    Effect.flatMap((response) => response.text)
+  )
   yield* Console.log(`    ${shortened(threads)}`)
   if (!threads.includes("Thank you for your message")) return yield* new DemoFailed({ message: "no reply arrived" })
 })

@@ -6,7 +6,10 @@ import * as PlatformB from "../simulator/platform-b/PlatformBSimulator.ts"
 import * as StoreA from "../simulator/store-a/StoreASimulator.ts"
 
 const port = (name: string, fallback: number, what: string) =>
-  Options.integer(name).pipe(Options.withDefault(fallback), Options.withDescription(`Port of ${what}; 0 takes a free one`))
+  Options.integer(name).pipe(
+    Options.withDefault(fallback),
+    Options.withDescription(`Port of ${what}; 0 takes a free one`)
+  )
 
 const options = {
   storeAPort: port("store-a-port", 9101, "store A"),

@@ -77,4 +77,3 @@ export const ErrorEnvelope = HttpApiBuilder.middleware((app) =>
     return Effect.as(Effect.logError("a request died", cause), problemResponse(500, "Something broke on our side."))
   })
 )
-

@@ -1,7 +1,7 @@
 import { HttpApiBuilder, HttpServerResponse } from "@effect/platform"
 import { Effect, Metric, MetricKeyType, type MetricPair, MetricState, Option } from "effect"
 
-const escaped = (text: string) => text.replace(/\\/g, "\\\\").replace(/\n/g, "\\n").replace(/"/g, "\\\"")
+const escaped = (text: string) => text.replace(/\\/g, "\\\\").replace(/\n/g, "\\n").replace(/"/g, '\\"')
 
 const sample = (name: string, labels: ReadonlyArray<readonly [string, string]>, value: number | bigint): string => {
   const inside = labels.map(([label, text]) => `${label}="${escaped(text)}"`).join(",")

@@ -8,8 +8,7 @@ interface KnownPath {
 
 const operational = ["/", "/docs", "/healthz", "/readyz", "/metrics", "/api/v1/openapi.json", "/v1/openapi.json"]
 
-const patternOf = (path: string): RegExp =>
-  new RegExp(`^${path.replace(/[.]/g, "\\.").replace(/:[^/]+/g, "[^/]+")}/?$`)
+const patternOf = (path: string): RegExp => new RegExp(`^${path.replace(/[.]/g, "\\.").replace(/:[^/]+/g, "[^/]+")}/?$`)
 
 const knownPaths = (): ReadonlyArray<KnownPath> => {
   const known: Array<KnownPath> = operational.map((path) => ({ pattern: patternOf(path), method: "GET" }))

@@ -53,9 +53,7 @@ const front = <E, R>(app: HttpApp.Default<E, R>, shortcut: Shortcut["Type"]): Ht
   return Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
     Effect.flatMap(requestIdOf(request.headers["x-request-id"]), (requestId) =>
       Effect.map(
-        shortcut.matches(request)
-          ? shortWay(request)
-          : Effect.annotateLogs(longWay(request), "request_id", requestId),
+        shortcut.matches(request) ? shortWay(request) : Effect.annotateLogs(longWay(request), "request_id", requestId),
         (response) => {
           count(response.status)
           return HttpServerResponse.setHeaders(response, { "x-request-id": requestId, "cache-control": "no-store" })
@@ -70,10 +68,7 @@ const isRefusal = (error: unknown): error is BodyRefusal => error === "too_large
 const waitForRequests = (server: NodeServer) =>
   Effect.async<void>((resume) => {
     server.close(() => resume(Effect.void))
-  }).pipe(
-    Effect.timeoutOption(drainLimit),
-    Effect.zipRight(Effect.sync(() => server.closeAllConnections()))
-  )
+  }).pipe(Effect.timeoutOption(drainLimit), Effect.zipRight(Effect.sync(() => server.closeAllConnections())))
 
 /** Listens; on release it stops accepting first and gives what runs 30 s (contract, part 5, promise 4). */
 const listening = (address: { readonly host: string; readonly port: number }) =>

@@ -64,28 +64,32 @@ export class Accounts extends Context.Tag("gatehouse/identity/Accounts")<
           })
         })
 
-        const create = Effect.fn("Accounts.create")(function* (input: Registration) {
-          const passwordHash = yield* passwords.hash(input.password)
-          const createdAt = yield* DateTime.now
-          const user = User.make({
-            id: UserId.make(yield* nextId),
-            name: input.name,
-            email: input.email,
-            isOperator: input.isOperator,
-            createdAt
-          })
-          const isNew = yield* users.insert({ ...user, passwordHash, createdAt: DateTime.toDateUtc(createdAt) })
-          if (!isNew) return yield* new EmailTaken()
-          const name = Option.getOrElse(input.tenantName, () => `${input.name}'s workspace`)
-          const tenant = yield* insertTenant(name, createdAt)
-          yield* tenants.addMember({
-            tenantId: tenant.id,
-            userId: user.id,
-            role: "owner",
-            createdAt: DateTime.toDateUtc(createdAt)
-          })
-          return { user, tenant }
-        }, sql.withTransaction, Effect.catchTag("SqlError", Effect.die))
+        const create = Effect.fn("Accounts.create")(
+          function* (input: Registration) {
+            const passwordHash = yield* passwords.hash(input.password)
+            const createdAt = yield* DateTime.now
+            const user = User.make({
+              id: UserId.make(yield* nextId),
+              name: input.name,
+              email: input.email,
+              isOperator: input.isOperator,
+              createdAt
+            })
+            const isNew = yield* users.insert({ ...user, passwordHash, createdAt: DateTime.toDateUtc(createdAt) })
+            if (!isNew) return yield* new EmailTaken()
+            const name = Option.getOrElse(input.tenantName, () => `${input.name}'s workspace`)
+            const tenant = yield* insertTenant(name, createdAt)
+            yield* tenants.addMember({
+              tenantId: tenant.id,
+              userId: user.id,
+              role: "owner",
+              createdAt: DateTime.toDateUtc(createdAt)
+            })
+            return { user, tenant }
+          },
+          sql.withTransaction,
+          Effect.catchTag("SqlError", Effect.die)
+        )
 
         const register = Effect.fn("Accounts.register")(function* (input: Registration) {
           if (options.registration === "closed" && (yield* users.exists)) return yield* new RegistrationClosed()
@@ -103,7 +107,11 @@ export class Accounts extends Context.Tag("gatehouse/identity/Accounts")<
           register,
           create,
           login,
-          byEmail: (email) => Effect.map(users.byEmail(email), Option.map((found) => User.make(found))),
+          byEmail: (email) =>
+            Effect.map(
+              users.byEmail(email),
+              Option.map((found) => User.make(found))
+            ),
           byId: users.byId,
           operatorExists: users.operatorExists
         })

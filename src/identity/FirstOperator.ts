@@ -28,11 +28,8 @@ export const firstOperator = Effect.fn("firstOperator")(function* (options: {
       isOperator: true
     })
     .pipe(Effect.option)
-  return Option.map(
-    created,
-    (): FirstOperator => ({
-      email: options.email,
-      generatedPassword: Option.isSome(options.password) ? Option.none() : Option.some(generated)
-    })
-  )
+  return Option.map(created, (): FirstOperator => ({
+    email: options.email,
+    generatedPassword: Option.isSome(options.password) ? Option.none() : Option.some(generated)
+  }))
 })

@@ -13,9 +13,12 @@ export const generatedSecret = Effect.fn("generatedSecret")(function* (directory
   yield* fs.makeDirectory(directory, { recursive: true })
   const isThere = yield* fs.exists(file)
   if (!isThere) {
-    yield* fs
-      .writeFileString(file, `${randomBytes(32).toString("base64")}\n`, { flag: "wx", mode: 0o600 })
-      .pipe(Effect.catchIf((error) => error._tag === "SystemError" && error.reason === "AlreadyExists", () => Effect.void))
+    yield* fs.writeFileString(file, `${randomBytes(32).toString("base64")}\n`, { flag: "wx", mode: 0o600 }).pipe(
+      Effect.catchIf(
+        (error) => error._tag === "SystemError" && error.reason === "AlreadyExists",
+        () => Effect.void
+      )
+    )
   }
   const text = yield* fs.readFileString(file)
   return Redacted.make(text.trim())

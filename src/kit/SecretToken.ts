@@ -41,9 +41,7 @@ export const makePublicKey = (prefix: string, length: number): Effect.Effect<str
 /** Refuses mistyped and foreign tokens before any look-up. */
 export const isWellFormed = (prefix: string, token: Redacted.Redacted<string>): boolean => {
   const text = Redacted.value(token)
-  return (
-    text.length === prefix.length + 49 && text.startsWith(prefix) && checksum(text.slice(0, -6)) === text.slice(-6)
-  )
+  return text.length === prefix.length + 49 && text.startsWith(prefix) && checksum(text.slice(0, -6)) === text.slice(-6)
 }
 
 /** The form in which tokens are stored: lowercase hex SHA-256. */

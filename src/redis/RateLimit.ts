@@ -31,7 +31,10 @@ export class RateLimit extends Context.Tag("gatehouse/redis/RateLimit")<
       return RateLimit.of({
         add: (key, window) =>
           Effect.map(Clock.currentTimeMillis, (now) => {
-            const entry = Option.getOrElse(current(key, now), () => ({ count: 0, endsAt: now + Duration.toMillis(window) }))
+            const entry = Option.getOrElse(current(key, now), () => ({
+              count: 0,
+              endsAt: now + Duration.toMillis(window)
+            }))
             entry.count += 1
             windows.delete(key)
             windows.set(key, entry)

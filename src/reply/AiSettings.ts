@@ -83,33 +83,40 @@ export class AiSettings extends Context.Tag("gatehouse/reply/AiSettings")<
         return { columns: { settings, apiKeySealed }, stored: { layer, hasApiKey: apiKeySealed !== null } }
       })
 
-      const putGlobal = Effect.fn("AiSettings.putGlobal")(function* (changes: Partial<AiLayer>, key: KeyChange) {
-        yield* sql`SELECT pg_advisory_xact_lock(hashtextextended(${globalRecord}, 0))`
-        const { columns, stored } = yield* merged(yield* readGlobal(), changes, key, globalRecord)
-        yield* sql`
+      const putGlobal = Effect.fn("AiSettings.putGlobal")(
+        function* (changes: Partial<AiLayer>, key: KeyChange) {
+          yield* sql`SELECT pg_advisory_xact_lock(hashtextextended(${globalRecord}, 0))`
+          const { columns, stored } = yield* merged(yield* readGlobal(), changes, key, globalRecord)
+          yield* sql`
           INSERT INTO ai_global ${sql.insert(columns)} ON CONFLICT (singleton)
           DO UPDATE SET settings = excluded.settings, api_key_sealed = excluded.api_key_sealed`
-        return stored
-      }, sql.withTransaction, Effect.orDie)
+          return stored
+        },
+        sql.withTransaction,
+        Effect.orDie
+      )
 
-      const putAccount = Effect.fn("AiSettings.putAccount")(function* (
-        accountId: string,
-        changes: Partial<AiLayer>,
-        key: KeyChange
-      ) {
-        yield* sql`SELECT pg_advisory_xact_lock(hashtextextended(${`ai:${accountId}`}, 0))`
-        const { columns, stored } = yield* merged(yield* readAccount(accountId), changes, key, accountId)
-        yield* sql`
+      const putAccount = Effect.fn("AiSettings.putAccount")(
+        function* (accountId: string, changes: Partial<AiLayer>, key: KeyChange) {
+          yield* sql`SELECT pg_advisory_xact_lock(hashtextextended(${`ai:${accountId}`}, 0))`
+          const { columns, stored } = yield* merged(yield* readAccount(accountId), changes, key, accountId)
+          yield* sql`
           INSERT INTO ai_accounts ${sql.insert({ ...columns, accountId })} ON CONFLICT (account_id)
           DO UPDATE SET settings = excluded.settings, api_key_sealed = excluded.api_key_sealed`
-        return stored
-      }, sql.withTransaction, Effect.orDie)
+          return stored
+        },
+        sql.withTransaction,
+        Effect.orDie
+      )
 
       const keyOf = (row: Option.Option<typeof Row.Type>, recordId: string) =>
-        Option.match(Option.flatMapNullable(row, ({ apiKeySealed }) => apiKeySealed), {
-          onNone: () => Effect.succeedNone,
-          onSome: (sealed) => Effect.map(Effect.orDie(seal.open(sealed, recordId)), Option.some)
-        })
+        Option.match(
+          Option.flatMapNullable(row, ({ apiKeySealed }) => apiKeySealed),
+          {
+            onNone: () => Effect.succeedNone,
+            onSome: (sealed) => Effect.map(Effect.orDie(seal.open(sealed, recordId)), Option.some)
+          }
+        )
 
       const configured = Effect.fn("AiSettings.configured")(function* (accountId: string, chat: ChatLayer) {
         const global = yield* readGlobal()

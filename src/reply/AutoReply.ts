@@ -54,7 +54,10 @@ export class AutoReply extends Context.Tag("gatehouse/reply/AutoReply")<
       const counted = (outcome: string) => Metric.increment(Metric.tagged(aiReplies, "outcome", outcome))
 
       const skip = (log: AiLog, reason: SkipReason) =>
-        Effect.zipRight(move(log, { status: "skipped", reason: Option.some(reason) }, Option.none()), counted("skipped"))
+        Effect.zipRight(
+          move(log, { status: "skipped", reason: Option.some(reason) }, Option.none()),
+          counted("skipped")
+        )
 
       const failed = (log: AiLog, reason: string) =>
         Effect.zipRight(
@@ -64,7 +67,8 @@ export class AutoReply extends Context.Tag("gatehouse/reply/AutoReply")<
 
       const judge = Effect.fn("AutoReply.judge")(function* (log: AiLog, message: TriggeringMessage) {
         const chat = yield* channel.chat(log.accountId, log.chatId)
-        if (Option.isNone(chat)) return { reason: Option.some<SkipReason>("chat disabled"), configured: Option.none<Configured>() }
+        if (Option.isNone(chat))
+          return { reason: Option.some<SkipReason>("chat disabled"), configured: Option.none<Configured>() }
         const configured = yield* settings.configured(log.accountId, chat.value)
         const since = DateTime.subtractDuration(yield* DateTime.now, hour)
         const repliesInLastHour = yield* logs.sentSince({ accountId: log.accountId, chatId: log.chatId, since })
@@ -94,10 +98,19 @@ export class AutoReply extends Context.Tag("gatehouse/reply/AutoReply")<
           timeout
         })
         const patient = Effect.tapError(call, ({ retryAfter }) =>
-          Effect.sleep(Duration.min(Option.getOrElse(retryAfter, () => Duration.zero), timeout))
+          Effect.sleep(
+            Duration.min(
+              Option.getOrElse(retryAfter, () => Duration.zero),
+              timeout
+            )
+          )
         )
         return yield* patient.pipe(
-          Effect.retry({ while: isPassing, times: repeats, schedule: Schedule.jittered(Schedule.exponential("1 second")) })
+          Effect.retry({
+            while: isPassing,
+            times: repeats,
+            schedule: Schedule.jittered(Schedule.exponential("1 second"))
+          })
         )
       })
 
@@ -168,7 +181,11 @@ export class AutoReply extends Context.Tag("gatehouse/reply/AutoReply")<
 
       const finish = Effect.fn("AutoReply.finish")(function* (log: AiLog, replyMessageId: string) {
         const { error, isSent } = yield* channel.sent(log.accountId, replyMessageId)
-        if (!isSent) return yield* failed(log, Option.getOrElse(error, () => "the channel did not send it"))
+        if (!isSent)
+          return yield* failed(
+            log,
+            Option.getOrElse(error, () => "the channel did not send it")
+          )
         yield* move(log, { status: "sent" }, Option.some("ai.reply.sent"))
         yield* counted("sent")
       })
@@ -183,7 +200,12 @@ export class AutoReply extends Context.Tag("gatehouse/reply/AutoReply")<
 
       const advance = (logId: string): Effect.Effect<void> =>
         Effect.flatMap(logs.byId(logId), (log) =>
-          log.isOpen ? Effect.zipRight(step(log), Effect.suspend(() => advance(logId))) : Effect.void
+          log.isOpen
+            ? Effect.zipRight(
+                step(log),
+                Effect.suspend(() => advance(logId))
+              )
+            : Effect.void
         )
 
       return AutoReply.of({ advance })

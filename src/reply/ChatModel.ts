@@ -1,9 +1,5 @@
 import { Context, Data, type Duration, type Effect, type Option, type Redacted } from "effect"
-
-export interface ChatTurn {
-  readonly role: "system" | "user" | "assistant"
-  readonly content: string
-}
+import type { ChatTurn } from "./domain/Conversation.ts"
 
 export interface ChatRequest {
   readonly baseUrl: string

@@ -36,4 +36,3 @@ export const body = <A, I, R>(schema: Schema.Schema<A, I, R>) =>
   )
 
 export const json = (value: unknown, status = 200) => HttpServerResponse.unsafeJson(value, { status })
-

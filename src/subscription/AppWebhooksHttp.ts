@@ -54,7 +54,10 @@ export const AppWebhooksHttp = HttpApiBuilder.group(ServiceApi, "webhooks", (han
       )
       .handle("deleteAppWebhook", ({ path }) =>
         Effect.gen(function* () {
-          const id = yield* Effect.mapError(Schema.decodeUnknown(EndpointId)(path.webhook), () => new EndpointNotFound())
+          const id = yield* Effect.mapError(
+            Schema.decodeUnknown(EndpointId)(path.webhook),
+            () => new EndpointNotFound()
+          )
           const endpoint = yield* endpoints.byId(id)
           if (endpoint.ownerKind !== "app") return yield* new EndpointNotFound()
           yield* callerApp(endpoint.ownerId)

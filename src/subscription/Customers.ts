@@ -36,30 +36,34 @@ export class Customers extends Context.Tag("gatehouse/subscription/Customers")<
       const events = yield* Events
       const outbox = yield* Outbox
 
-      const create = Effect.fn("Customers.create")(function* (appId: AppId, appUserId: AppUserId) {
-        const now = yield* DateTime.now
-        const customer = Customer.make({
-          id: CustomerId.make(yield* nextId),
-          appUserId,
-          isAnonymous: isAnonymous(appUserId),
-          firstSeen: now,
-          lastSeen: now
-        })
-        const isNew = yield* customers.insert(appId, customer)
-        if (!isNew) return Option.none()
-        yield* events.record(appId, [
-          {
-            cause: `customer.created:${customer.id}`,
-            type: "customer.created",
+      const create = Effect.fn("Customers.create")(
+        function* (appId: AppId, appUserId: AppUserId) {
+          const now = yield* DateTime.now
+          const customer = Customer.make({
+            id: CustomerId.make(yield* nextId),
             appUserId,
-            store: Option.none(),
-            environment: Option.none(),
-            subscriptionId: Option.none(),
-            data: { app_user_id: appUserId, is_anonymous: customer.isAnonymous }
-          }
-        ])
-        return Option.some(customer)
-      }, outbox.transaction, Effect.orDie)
+            isAnonymous: isAnonymous(appUserId),
+            firstSeen: now,
+            lastSeen: now
+          })
+          const isNew = yield* customers.insert(appId, customer)
+          if (!isNew) return Option.none()
+          yield* events.record(appId, [
+            {
+              cause: `customer.created:${customer.id}`,
+              type: "customer.created",
+              appUserId,
+              store: Option.none(),
+              environment: Option.none(),
+              subscriptionId: Option.none(),
+              data: { app_user_id: appUserId, is_anonymous: customer.isAnonymous }
+            }
+          ])
+          return Option.some(customer)
+        },
+        outbox.transaction,
+        Effect.orDie
+      )
 
       const ensure = Effect.fn("Customers.ensure")(function* (appId: AppId, appUserId: AppUserId) {
         const find = customers.byAppUserId({ appId, appUserId })
@@ -72,7 +76,10 @@ export class Customers extends Context.Tag("gatehouse/subscription/Customers")<
       })
 
       const subscriber = (appId: AppId, appUserId: AppUserId) =>
-        Effect.map(reader.read({ appId }, appUserId), Option.map(({ view }) => view))
+        Effect.map(
+          reader.read({ appId }, appUserId),
+          Option.map(({ view }) => view)
+        )
 
       const seen = Effect.fn("Customers.seen")(function* (appId: AppId, appUserId: AppUserId) {
         const found = yield* reader.read({ appId }, appUserId)

@@ -47,7 +47,12 @@ export class Events extends Context.Tag("gatehouse/subscription/Events")<
         const createdAt = yield* DateTime.now
         const rows = yield* Effect.forEach(changes, ({ appUserId, cause, ...change }) =>
           Effect.map(nextId, (id) => ({
-            event: DomainEvent.make({ ...change, appUserId: Option.some(appUserId), id: DomainEventId.make(id), createdAt }),
+            event: DomainEvent.make({
+              ...change,
+              appUserId: Option.some(appUserId),
+              id: DomainEventId.make(id),
+              createdAt
+            }),
             cause
           }))
         )

@@ -33,7 +33,8 @@ export class Ledger extends Context.Tag("gatehouse/subscription/Ledger")<
       return Ledger.of({
         subscriptions: (appId, { before, limit }) =>
           subscriptions.page({ appId, before: Option.getOrNull(before), limit }),
-        transactions: (appId, { before, limit }) => transactions.page({ appId, before: Option.getOrNull(before), limit })
+        transactions: (appId, { before, limit }) =>
+          transactions.page({ appId, before: Option.getOrNull(before), limit })
       })
     })
   ).pipe(Layer.provide([SubscriptionRepo.Default, TransactionRepo.Default]))

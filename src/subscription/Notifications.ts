@@ -53,38 +53,37 @@ export class Notifications extends Context.Tag("gatehouse/subscription/Notificat
         yield* Effect.logError("a store notification could not be applied and waits in the inbox", outcome.cause)
       })
 
-      const keep = Effect.fn("Notifications.keep")(function* (
-        app: App,
-        store: InboxEntry["store"],
-        notification: StoreNotification,
-        payload: string
-      ) {
-        const id = NotificationId.make(yield* nextId)
-        const { environment, fact, notificationId, signedAt, subtype, type } = notification
-        const isNew = yield* inbox.insert({
-          id,
-          appId: app.id,
-          store,
-          notificationId,
-          type,
-          subtype,
-          environment,
-          state: Option.isSome(fact) ? "pending" : "ignored",
-          reason: Option.isSome(fact) ? Option.none() : Option.some("changes no purchase"),
-          payload,
-          signedAt,
-          receivedAt: yield* DateTime.now
-        })
-        if (!isNew) {
-          const known = yield* inbox.known({ appId: app.id, store, notificationId })
-          const entry = Option.getOrElse(known, () => ({ id, state: "ignored" as const }))
-          if (Option.isSome(fact) && entry.state === "pending") yield* applyOrKeep(app, entry.id, fact.value)
-          return { status: "duplicate", id: entry.id } as const
-        }
-        if (Option.isNone(fact)) return { status: "ignored", id } as const
-        yield* applyOrKeep(app, id, fact.value)
-        return { status: "accepted", id } as const
-      }, outbox.transaction, Effect.orDie)
+      const keep = Effect.fn("Notifications.keep")(
+        function* (app: App, store: InboxEntry["store"], notification: StoreNotification, payload: string) {
+          const id = NotificationId.make(yield* nextId)
+          const { environment, fact, notificationId, signedAt, subtype, type } = notification
+          const isNew = yield* inbox.insert({
+            id,
+            appId: app.id,
+            store,
+            notificationId,
+            type,
+            subtype,
+            environment,
+            state: Option.isSome(fact) ? "pending" : "ignored",
+            reason: Option.isSome(fact) ? Option.none() : Option.some("changes no purchase"),
+            payload,
+            signedAt,
+            receivedAt: yield* DateTime.now
+          })
+          if (!isNew) {
+            const known = yield* inbox.known({ appId: app.id, store, notificationId })
+            const entry = Option.getOrElse(known, () => ({ id, state: "ignored" as const }))
+            if (Option.isSome(fact) && entry.state === "pending") yield* applyOrKeep(app, entry.id, fact.value)
+            return { status: "duplicate", id: entry.id } as const
+          }
+          if (Option.isNone(fact)) return { status: "ignored", id } as const
+          yield* applyOrKeep(app, id, fact.value)
+          return { status: "accepted", id } as const
+        },
+        outbox.transaction,
+        Effect.orDie
+      )
 
       const receiveFromStoreA = Effect.fn("Notifications.receiveFromStoreA")(
         function* (app: App, signedPayload: string) {

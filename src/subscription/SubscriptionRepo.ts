@@ -6,7 +6,11 @@ import { AppUserId, CustomerId } from "./domain/Customer.ts"
 import { Subscription, SubscriptionId } from "./domain/Subscription.ts"
 
 const SubscriptionRow = Schema.Struct({ id: SubscriptionId, customerId: CustomerId })
-const ListedSubscription = Schema.Struct({ id: SubscriptionId, appUserId: AppUserId, state: Schema.encodedSchema(Subscription) })
+const ListedSubscription = Schema.Struct({
+  id: SubscriptionId,
+  appUserId: AppUserId,
+  state: Schema.encodedSchema(Subscription)
+})
 
 const encodeState = Schema.encode(Schema.parseJson(Subscription))
 const encodeFact = Schema.encode(Schema.parseJson(PurchaseFact))
@@ -68,7 +72,10 @@ export class SubscriptionRepo extends Effect.Service<SubscriptionRepo>()("gateho
     }, Effect.orDie)
 
     /** False when this statement is known already. */
-    const insertFact = Effect.fn("SubscriptionRepo.insertFact")(function* (subscriptionId: SubscriptionId, fact: PurchaseFact) {
+    const insertFact = Effect.fn("SubscriptionRepo.insertFact")(function* (
+      subscriptionId: SubscriptionId,
+      fact: PurchaseFact
+    ) {
       const row = {
         subscriptionId,
         factId: fact.factId,

@@ -120,9 +120,10 @@ export class DeliveryRepo extends Effect.Service<DeliveryRepo>()("gatehouse/webh
       Effect.map(({ dueAt }) => dueAt),
       Effect.orDie
     )
-    const settle = Effect.fn("DeliveryRepo.settle")(function* (settlements: ReadonlyArray<Settlement>) {
-      const rows = [...settlements].sort((left, right) => (left.deliveryId < right.deliveryId ? -1 : 1))
-      yield* sql`
+    const settle = Effect.fn("DeliveryRepo.settle")(
+      function* (settlements: ReadonlyArray<Settlement>) {
+        const rows = [...settlements].sort((left, right) => (left.deliveryId < right.deliveryId ? -1 : 1))
+        yield* sql`
         INSERT INTO webhook_attempts
         ${sql.insert(
           rows.map(({ attempt, attemptCount, deliveryId }) => ({
@@ -132,13 +133,16 @@ export class DeliveryRepo extends Effect.Service<DeliveryRepo>()("gatehouse/webh
             number: attemptCount
           }))
         )}`
-      yield* sql`
+        yield* sql`
         UPDATE webhook_deliveries d SET state = u.state, attempt_count = u.attempts, due_at = u.due_at
         FROM unnest(${rows.map((row) => row.deliveryId)}::uuid[], ${rows.map((row) => row.state)}::text[],
           ${rows.map((row) => row.attemptCount)}::int[],
           ${rows.map((row) => Option.getOrNull(Option.map(row.dueAt, DateTime.formatIso)))}::timestamptz[]
         ) AS u (id, state, attempts, due_at) WHERE d.id = u.id`
-    }, sql.withTransaction, Effect.orDie)
+      },
+      sql.withTransaction,
+      Effect.orDie
+    )
 
     const makeDue = Effect.fn("DeliveryRepo.makeDue")(
       (id: string, now: Date) => sql`

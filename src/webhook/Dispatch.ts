@@ -25,11 +25,7 @@ export class Dispatch extends Context.Tag("gatehouse/webhook/Dispatch")<
   {
     /** None when the endpoint is gone. */
     readonly open: (id: EndpointId) => Effect.Effect<Option.Option<OpenEndpoint>>
-    readonly due: (
-      id: EndpointId,
-      except: Iterable<string>,
-      limit: number
-    ) => Effect.Effect<ReadonlyArray<DueDelivery>>
+    readonly due: (id: EndpointId, except: Iterable<string>, limit: number) => Effect.Effect<ReadonlyArray<DueDelivery>>
     readonly nextDue: (id: EndpointId) => Effect.Effect<Option.Option<DateTime.Utc>>
     readonly attempt: (
       target: OpenEndpoint,
@@ -85,7 +81,13 @@ export class Dispatch extends Context.Tag("gatehouse/webhook/Dispatch")<
           })
           const { code, durationMs, error, responseBody, retryAfter } = outcome
           const { attemptCount, retryCount } = { ...endpoint, ...delivery }
-          const { disable, ...judged } = verdict({ attemptCount, retryCount, code, retryAfter, now: yield* DateTime.now })
+          const { disable, ...judged } = verdict({
+            attemptCount,
+            retryCount,
+            code,
+            retryAfter,
+            now: yield* DateTime.now
+          })
           yield* Metric.increment(Metric.tagged(webhookAttempts, "outcome", judged.state))
           yield* Metric.update(webhookSeconds, durationMs / 1000)
           const record = { id, startedAt, durationMs, code, responseBody, error }

@@ -58,4 +58,3 @@ export class EndpointRepo extends Effect.Service<EndpointRepo>()("gatehouse/webh
     return { insert, byId, page, activeOf, disable, remove } as const
   })
 }) {}
-

@@ -20,7 +20,10 @@ const hostOf = (url: string): string => new URL(url).hostname.replace(/^\[|\]$/g
  * A friendly refusal when a target is registered. A name that does not resolve yet passes: what counts is the check at
  * the connection (contract, part 4, "Webhooks").
  */
-export const checkTarget = Effect.fn("checkTarget")(function* (url: string, options: { readonly allowPrivate: boolean }) {
+export const checkTarget = Effect.fn("checkTarget")(function* (
+  url: string,
+  options: { readonly allowPrivate: boolean }
+) {
   const problem = urlProblem(url)
   if (problem !== null) return yield* new TargetRefused({ reason: problem })
   if (options.allowPrivate) return

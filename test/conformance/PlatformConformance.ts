@@ -8,7 +8,12 @@ export interface SimulatedSide {
     readonly twoFactorCode?: string
     readonly challengeCode?: string
   }) => Effect.Effect<{ readonly username: string; readonly password: string }>
-  readonly write: (from: string, to: string, text: string, options?: { readonly request?: boolean }) => Effect.Effect<void>
+  readonly write: (
+    from: string,
+    to: string,
+    text: string,
+    options?: { readonly request?: boolean }
+  ) => Effect.Effect<void>
   readonly textsOf: (username: string) => Effect.Effect<ReadonlyArray<string>>
 }
 
@@ -101,8 +106,14 @@ export const polledPlatform = (
         yield* side.write("ben", username, "two")
         yield* side.write("ann", username, "three")
         const second = yield* platform.poll(first.session, Option.some(first.cursor))
-        assert.deepStrictEqual(second.messages.map(({ body }) => body), ["one", "two", "three"])
-        assert.deepStrictEqual(second.messages.map(({ sender }) => Option.getOrNull(sender)), ["ann", "ben", "ann"])
+        assert.deepStrictEqual(
+          second.messages.map(({ body }) => body),
+          ["one", "two", "three"]
+        )
+        assert.deepStrictEqual(
+          second.messages.map(({ sender }) => Option.getOrNull(sender)),
+          ["ann", "ben", "ann"]
+        )
         assert.isTrue(second.messages.every(({ direction }) => direction === "incoming"))
         const third = yield* platform.poll(second.session, Option.some(second.cursor))
         assert.deepStrictEqual(third.messages, [])
@@ -120,7 +131,10 @@ export const polledPlatform = (
         yield* Effect.forEach(texts, (text) => side.write("ann", username, text))
         yield* side.write("stranger", username, "may I?", { request: true })
         const second = yield* platform.poll(first.session, Option.some(first.cursor))
-        assert.deepStrictEqual(second.messages.map(({ body }) => body), [...texts, "may I?"])
+        assert.deepStrictEqual(
+          second.messages.map(({ body }) => body),
+          [...texts, "may I?"]
+        )
       })
     )
   )

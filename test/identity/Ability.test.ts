@@ -16,10 +16,14 @@ describe("Ability", () => {
     }
   })
 
-  it.prop("what a token may mint never allows more than the token", [abilities, abilities, ability], ([own, wanted, needed]) => {
-    if (mayMint(own, wanted) && allows(wanted, needed)) assert.isTrue(allows(own, needed) || needed === "*")
-    if (wanted.includes("*") && !own.includes("*")) assert.isFalse(mayMint(own, wanted))
-  })
+  it.prop(
+    "what a token may mint never allows more than the token",
+    [abilities, abilities, ability],
+    ([own, wanted, needed]) => {
+      if (mayMint(own, wanted) && allows(wanted, needed)) assert.isTrue(allows(own, needed) || needed === "*")
+      if (wanted.includes("*") && !own.includes("*")) assert.isFalse(mayMint(own, wanted))
+    }
+  )
 
   it.prop("roles are a chain", [role, role], ([left, right]) => {
     assert.isTrue(reaches(left, right) || reaches(right, left))

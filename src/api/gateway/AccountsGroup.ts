@@ -4,7 +4,16 @@ import { ChannelStatus } from "../../channel/domain/Channel.ts"
 import { PlatformName } from "../../platform/domain/PlatformEvent.ts"
 import { data, fields, list, Name, Timestamp } from "../Envelope.ts"
 import { PageQuery } from "../Page.ts"
-import { BadGateway, BadRequest, Conflict, Invalid, NotFound, TooMany, Unauthenticated, Unavailable } from "../Problem.ts"
+import {
+  BadGateway,
+  BadRequest,
+  Conflict,
+  Invalid,
+  NotFound,
+  TooMany,
+  Unauthenticated,
+  Unavailable
+} from "../Problem.ts"
 import { OperatorAuth } from "../Security.ts"
 
 /** A chat channel; its session is stored sealed and never returned. */
@@ -43,7 +52,9 @@ export const accountPath = HttpApiSchema.param("id", Schema.String)
 
 const Password = Schema.Redacted(Schema.String.pipe(Schema.minLength(1), Schema.maxLength(1024)))
 const Username = Schema.Trim.pipe(Schema.minLength(1), Schema.maxLength(255))
-const Code = Schema.Redacted(Schema.Trim.pipe(Schema.pattern(/^[\d ]{4,12}$/, { message: () => "must be the digits of the code" })))
+const Code = Schema.Redacted(
+  Schema.Trim.pipe(Schema.pattern(/^[\d ]{4,12}$/, { message: () => "must be the digits of the code" }))
+)
 
 export class AccountsGroup extends HttpApiGroup.make("accounts")
   .add(
@@ -98,7 +109,10 @@ export class AccountsGroup extends HttpApiGroup.make("accounts")
       .addError(TooMany.wire)
       .addError(BadGateway.wire)
       .addError(Unavailable.wire)
-      .annotate(OpenApi.Summary, "Connect a platform_b channel by its credentials, which are used once and stored nowhere")
+      .annotate(
+        OpenApi.Summary,
+        "Connect a platform_b channel by its credentials, which are used once and stored nowhere"
+      )
   )
   .add(
     HttpApiEndpoint.post("answerChallenge")`/accounts/${accountPath}/pb/challenge`

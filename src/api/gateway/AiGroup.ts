@@ -139,4 +139,3 @@ export class AiGroup extends HttpApiGroup.make("ai")
       .annotate(OpenApi.Summary, "List AI replies, with the reason of those that were not sent")
   )
   .middleware(OperatorAuth) {}
-

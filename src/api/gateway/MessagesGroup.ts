@@ -53,7 +53,12 @@ export class ChatsGroup extends HttpApiGroup.make("chats")
   )
   .add(
     HttpApiEndpoint.patch("updateChat")`/accounts/${accountPath}/chats/${chatPath}`
-      .setPayload(fields({ is_blocked: Schema.optional(Schema.Boolean), name: Schema.optional(Schema.NullOr(Schema.String.pipe(Schema.maxLength(255)))) }))
+      .setPayload(
+        fields({
+          is_blocked: Schema.optional(Schema.Boolean),
+          name: Schema.optional(Schema.NullOr(Schema.String.pipe(Schema.maxLength(255))))
+        })
+      )
       .addSuccess(data(Chat))
       .addError(NotFound.wire)
       .addError(Invalid.wire)

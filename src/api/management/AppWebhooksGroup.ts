@@ -82,7 +82,9 @@ export class AppWebhooksGroup extends HttpApiGroup.make("webhooks")
       .annotate(OpenApi.Summary, "List deliveries with their attempts")
   )
   .add(
-    HttpApiEndpoint.post("retryAppDelivery")`/webhook-deliveries/${HttpApiSchema.param("delivery", Schema.String)}/retry`
+    HttpApiEndpoint.post(
+      "retryAppDelivery"
+    )`/webhook-deliveries/${HttpApiSchema.param("delivery", Schema.String)}/retry`
       .addSuccess(data(Delivery))
       .addError(NotFound.wire)
       .addError(Conflict.wire)

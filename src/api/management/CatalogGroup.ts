@@ -10,9 +10,7 @@ import { appPath } from "./AppsGroup.ts"
 const Price = Schema.Number.pipe(
   Schema.nonNegative(),
   Schema.lessThan(1_000_000_000),
-  Schema.filter(
-    (price) => Math.abs(price * 1e6 - Math.round(price * 1e6)) < 1e-3 || "must have at most 6 decimals"
-  )
+  Schema.filter((price) => Math.abs(price * 1e6 - Math.round(price * 1e6)) < 1e-3 || "must have at most 6 decimals")
 )
 
 const Period = Schema.String.pipe(

@@ -7,12 +7,7 @@ export type ProductId = typeof ProductId.Type
 export const StoreName = Schema.Literal("store_a", "store_b", "store_c", "custom")
 export type StoreName = typeof StoreName.Type
 
-export const ProductType = Schema.Literal(
-  "subscription",
-  "non_renewing_subscription",
-  "consumable",
-  "non_consumable"
-)
+export const ProductType = Schema.Literal("subscription", "non_renewing_subscription", "consumable", "non_consumable")
 export type ProductType = typeof ProductType.Type
 
 /** A store product. `priceMicros` is integer micros of `currency`. */

@@ -53,7 +53,9 @@ export const layer = (options: { readonly pollInterval: Duration.Duration }) =>
       const address = yield* Entity.CurrentAddress
       const wake = yield* Queue.sliding<void>(1)
       const id = ChannelId.make(address.entityId)
-      const actor = supervise("ChannelActor", channelActor(id, wake, options)).pipe(Effect.annotateLogs({ channel: id }))
+      const actor = supervise("ChannelActor", channelActor(id, wake, options)).pipe(
+        Effect.annotateLogs({ channel: id })
+      )
       yield* Effect.forkScoped(actor)
       return ChannelEntity.of({ Wake: () => Effect.asVoid(Queue.offer(wake, undefined)) })
     }),

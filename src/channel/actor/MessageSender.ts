@@ -40,7 +40,9 @@ export const messageSender = Effect.fn("MessageSender")(function* (id: ChannelId
     yield* Effect.logWarning("a message could not be sent").pipe(
       Effect.annotateLogs({ channel: id, reason: failure.reason })
     )
-    yield* Effect.sleep(isFrozen(failure) ? afterRateLimit(times, failure.retryAfter) : Duration.min(afterOutage(times), "1 minute"))
+    yield* Effect.sleep(
+      isFrozen(failure) ? afterRateLimit(times, failure.retryAfter) : Duration.min(afterOutage(times), "1 minute")
+    )
     return true
   })
 

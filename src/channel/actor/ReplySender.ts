@@ -20,16 +20,24 @@ export const replySender = Effect.fn("ReplySender")(function* (id: ChannelId, wa
     FiberMap.run(
       chats,
       chatId,
-      lanes.withPermits(1)(Effect.forEach(ids, replies.advance, { discard: true })).pipe(
-        Effect.tapErrorCause((cause) => Effect.logWarning("a reply crashed and will be tried again", cause))
-      ),
+      lanes
+        .withPermits(1)(Effect.forEach(ids, replies.advance, { discard: true }))
+        .pipe(Effect.tapErrorCause((cause) => Effect.logWarning("a reply crashed and will be tried again", cause))),
       { onlyIfMissing: true }
     )
 
   const turn = Effect.gen(function* () {
     const open = yield* logs.open(id)
     const byChat = Object.entries(Array.groupBy(open, ({ chatId }) => chatId))
-    yield* Effect.forEach(byChat, ([chatId, of]) => answer(chatId, of.map((log) => log.id)), { discard: true })
+    yield* Effect.forEach(
+      byChat,
+      ([chatId, of]) =>
+        answer(
+          chatId,
+          of.map((log) => log.id)
+        ),
+      { discard: true }
+    )
     yield* Effect.timeoutOption(Queue.take(wake), lookAgain)
   })
 

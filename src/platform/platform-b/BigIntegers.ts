@@ -2,4 +2,4 @@ const stringOrBigInteger = /"(?:[^"\\]|\\.)*"|(?<![\d.eE+-])-?\d{16,}(?![\d.eE])
 
 /** JSON text with integers of 16 and more digits quoted: the platform's ids exceed what a JSON number keeps exactly. */
 export const quoteBigIntegers = (json: string): string =>
-  json.replace(stringOrBigInteger, (found) => (found.startsWith("\"") ? found : `"${found}"`))
+  json.replace(stringOrBigInteger, (found) => (found.startsWith('"') ? found : `"${found}"`))

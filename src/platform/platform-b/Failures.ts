@@ -8,7 +8,9 @@ export const FailureBody = Schema.Struct({
   error_type: Schema.optional(Schema.String),
   spam: Schema.optional(Schema.Boolean),
   feedback_required: Schema.optional(Schema.Boolean),
-  challenge: Schema.optional(Schema.Struct({ api_path: Schema.optional(Schema.String), url: Schema.optional(Schema.String) })),
+  challenge: Schema.optional(
+    Schema.Struct({ api_path: Schema.optional(Schema.String), url: Schema.optional(Schema.String) })
+  ),
   checkpoint_url: Schema.optional(Schema.String)
 })
 export type FailureBody = typeof FailureBody.Type
@@ -37,12 +39,20 @@ export const failureOf = (status: number, body: FailureBody, retryAfter: string 
   if (type.includes("code_invalid") || /check the (security )?code/i.test(message)) {
     return failure("wrong_code", "the code is wrong")
   }
-  if (["challenge_required", "checkpoint_required", "consent_required"].includes(message) || body.challenge !== undefined) {
+  if (
+    ["challenge_required", "checkpoint_required", "consent_required"].includes(message) ||
+    body.challenge !== undefined
+  ) {
     return failure("challenge_required", message === "" ? "challenge_required" : message)
   }
   if (message === "login_required") return failure("session_expired", "the session has ended")
   if (message === "user_has_logged_out") return failure("logged_out", "the user has logged out")
-  if (body.spam === true || body.feedback_required === true || message === "feedback_required" || type === "sentry_block") {
+  if (
+    body.spam === true ||
+    body.feedback_required === true ||
+    message === "feedback_required" ||
+    type === "sentry_block"
+  ) {
     return failure("action_blocked", "the platform blocks this action for now")
   }
   if (status === 404) return failure("not_found", "no such thing on the platform")

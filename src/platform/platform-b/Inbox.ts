@@ -1,11 +1,14 @@
 import { Array, DateTime, Option, Order, Schema } from "effect"
 import { type MessageType, SeenMessage } from "../domain/PlatformEvent.ts"
 
-const Id = Schema.Union(Schema.String, Schema.transform(Schema.Number, Schema.String, {
-  strict: true,
-  decode: String,
-  encode: Number
-}))
+const Id = Schema.Union(
+  Schema.String,
+  Schema.transform(Schema.Number, Schema.String, {
+    strict: true,
+    decode: String,
+    encode: Number
+  })
+)
 
 const Item = Schema.Struct({
   item_id: Id,
@@ -100,7 +103,11 @@ const silent = ["action_log", "placeholder", "video_call_event"]
 export const chatIdOf = (threadId: string): string => `pb:${threadId}`
 
 /** Items of a thread in neutral words; what is no message of anybody is left out. */
-export const seenOf = (thread: Thread, items: ReadonlyArray<Item>, own: { readonly id: string; readonly username: string }) =>
+export const seenOf = (
+  thread: Thread,
+  items: ReadonlyArray<Item>,
+  own: { readonly id: string; readonly username: string }
+) =>
   items
     .filter((item) => !silent.includes(item.item_type))
     .map((item) => {

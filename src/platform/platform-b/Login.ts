@@ -144,7 +144,8 @@ export const makeLogin = (api: PrivateApi) => {
     const body = yield* shaped(LoginBody)(reply)
     if (reply.status >= 300) {
       const reason = failureOf(reply.status, body, reply.headers["retry-after"])
-      const isWrong = reply.status === 400 && (reason.reason === "unavailable" || reason.reason === "challenge_required")
+      const isWrong =
+        reply.status === 400 && (reason.reason === "unavailable" || reason.reason === "challenge_required")
       return yield* isWrong ? failure("wrong_code", "the code is wrong") : reason
     }
     if (body.logged_in_user !== undefined) return connected(reply.state, body.logged_in_user)

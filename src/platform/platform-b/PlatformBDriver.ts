@@ -7,8 +7,15 @@ import { defaults, type PlatformBConfig } from "./PlatformBConfig.ts"
 import { makePrivateApi, shaped } from "./PrivateApi.ts"
 import { fresh, seal, type SessionState, unseal } from "./SessionState.ts"
 
-const listed = { visual_message_return_type: "unseen", thread_message_limit: "10", persistentBadging: "true", limit: "20" }
+const listed = {
+  visual_message_return_type: "unseen",
+  thread_message_limit: "10",
+  persistentBadging: "true",
+  limit: "20"
+}
 const pagesOfOneThread = 5
+
+const cursorText = Schema.encodeSync(Inbox.Cursor)
 
 const Ack = Schema.Struct({
   payload: Schema.Struct({ item_id: Schema.String, timestamp: Schema.String, thread_id: Schema.String })
@@ -32,7 +39,11 @@ export const layer = (overrides: Partial<PlatformBConfig> = {}) =>
 
       const threadsOf = Effect.fn("PlatformBDriver.threadsOf")(function* (state: SessionState) {
         const inbox = yield* api.call(state, { method: "GET", path: "/api/v1/direct_v2/inbox/", query: listed })
-        const pending = yield* api.call(inbox.state, { method: "GET", path: "/api/v1/direct_v2/pending_inbox/", query: listed })
+        const pending = yield* api.call(inbox.state, {
+          method: "GET",
+          path: "/api/v1/direct_v2/pending_inbox/",
+          query: listed
+        })
         const { inbox: open } = yield* shaped(Inbox.InboxBody)(inbox)
         const { inbox: requests } = yield* shaped(Inbox.InboxBody)(pending)
         return { state: pending.state, open: open.threads, requests: requests.threads }
@@ -63,33 +74,44 @@ export const layer = (overrides: Partial<PlatformBConfig> = {}) =>
         return thread
       })
 
-      const poll = Effect.fn("PlatformBDriver.poll")(function* (session: Session, cursorText: Option.Option<string>) {
+      const poll = Effect.fn("PlatformBDriver.poll")(function* (session: Session, known: Option.Option<string>) {
         const before = yield* unseal(session)
         const { open, requests, state } = yield* threadsOf(before)
-        const cursor = Option.flatMap(cursorText, Schema.decodeOption(Inbox.Cursor))
+        const cursor = Option.flatMap(known, Schema.decodeOption(Inbox.Cursor))
         if (Option.isNone(cursor)) {
-          const baseline = Schema.encodeSync(Inbox.Cursor)(Inbox.baselineOf([...open, ...requests]))
+          const baseline = cursorText(Inbox.baselineOf([...open, ...requests]))
           return { session: seal(state), cursor: baseline, messages: [] }
         }
         const isNews = (thread: Inbox.Thread) => thread.items.some((item) => Inbox.isNew(cursor.value, thread, item))
         const asking = requests.filter(isNews)
         yield* Effect.forEach(asking, ({ thread_id }) =>
-          api.call(state, { method: "POST", path: `/api/v1/direct_v2/threads/${thread_id}/approve/`, form: { _uuid: state.guid } })
+          api.call(state, {
+            method: "POST",
+            path: `/api/v1/direct_v2/threads/${thread_id}/approve/`,
+            form: { _uuid: state.guid }
+          })
         )
         const threads = yield* Effect.forEach([...open, ...asking].filter(isNews), (thread) =>
           complete(state, cursor.value, thread)
         )
         const own = { id: state.userId ?? "", username: state.username ?? "" }
         const messages = threads
-          .flatMap((thread) => Inbox.seenOf(thread, thread.items.filter((item) => Inbox.isNew(cursor.value, thread, item)), own))
+          .flatMap((thread) =>
+            Inbox.seenOf(
+              thread,
+              thread.items.filter((item) => Inbox.isNew(cursor.value, thread, item)),
+              own
+            )
+          )
           .sort(byTime)
-        const next = Schema.encodeSync(Inbox.Cursor)(Inbox.advance(cursor.value, threads))
+        const next = cursorText(Inbox.advance(cursor.value, threads))
         return { session: seal(state), cursor: next, messages }
       })
 
       const target = Effect.fn("PlatformBDriver.target")(function* (state: SessionState, to: string) {
         if (to.startsWith("pb:")) return { thread_ids: `[${to.slice("pb:".length)}]` }
-        if (!to.startsWith("pbuser:")) return yield* failure("unknown_user", "neither pb:<thread_id> nor pbuser:<username>")
+        if (!to.startsWith("pbuser:"))
+          return yield* failure("unknown_user", "neither pb:<thread_id> nor pbuser:<username>")
         const name = encodeURIComponent(to.slice("pbuser:".length))
         const reply = yield* api
           .call(state, { method: "GET", path: `/api/v1/users/${name}/usernameinfo/` })

@@ -52,7 +52,8 @@ export const makePrivateApi = (config: PlatformBConfig) =>
   Effect.map(HttpClient.HttpClient, (client) => {
     const exchange = Effect.fn("PrivateApi.exchange")(
       function* (state: SessionState, call: Call) {
-        const form = call.signed === true ? { signed_body: `SIGNATURE.${JSON.stringify(call.form)}` } : (call.form ?? {})
+        const form =
+          call.signed === true ? { signed_body: `SIGNATURE.${JSON.stringify(call.form)}` } : (call.form ?? {})
         const request = HttpClientRequest.make(call.method)(`${config.baseUrl}${call.path}`).pipe(
           HttpClientRequest.setHeaders(headersOf(config, state)),
           HttpClientRequest.setUrlParams(call.query ?? {}),

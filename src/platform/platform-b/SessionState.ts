@@ -41,6 +41,10 @@ export const unseal = (session: Session): Effect.Effect<SessionState, PlatformFa
   Schema.decode(Text)(Redacted.value(session)).pipe(
     Effect.mapError(
       () =>
-        new PlatformFailure({ reason: "session_expired", detail: "the session is not readable", retryAfter: Option.none() })
+        new PlatformFailure({
+          reason: "session_expired",
+          detail: "the session is not readable",
+          retryAfter: Option.none()
+        })
     )
   )

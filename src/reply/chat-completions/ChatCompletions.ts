@@ -17,7 +17,9 @@ const none: Quirks = { completionTokens: false, withoutTemperature: false }
 const bodyOf = (request: ChatRequest, quirks: Quirks) => ({
   model: request.model,
   messages: request.turns,
-  ...(quirks.withoutTemperature ? {} : Option.match(request.temperature, { onNone: () => ({}), onSome: (temperature) => ({ temperature }) })),
+  ...(quirks.withoutTemperature
+    ? {}
+    : Option.match(request.temperature, { onNone: () => ({}), onSome: (temperature) => ({ temperature }) })),
   ...Option.match(request.maxTokens, {
     onNone: () => ({}),
     onSome: (limit) => (quirks.completionTokens ? { max_completion_tokens: limit } : { max_tokens: limit })
@@ -62,7 +64,10 @@ export const layer = Layer.effect(
       quirksBy.set(key, quirks)
     }
 
-    const fail = (input: Partial<ChatModelFailure> & { readonly kind: ChatModelFailure["kind"]; readonly message: string }, key: ChatRequest["apiKey"]) =>
+    const fail = (
+      input: Partial<ChatModelFailure> & { readonly kind: ChatModelFailure["kind"]; readonly message: string },
+      key: ChatRequest["apiKey"]
+    ) =>
       new ChatModelFailure({
         kind: input.kind,
         message: input.message.replaceAll(Redacted.value(key), "***"),

@@ -49,7 +49,10 @@ export const providerError = (
   Option.flatMap(Option.flatMap(parse(text), decodeError), (found) => {
     const body = "length" in found ? found[0] : found
     if (body.error === undefined || body.error === null) {
-      return Option.map(Option.fromNullable(body.message), (message) => ({ message: clipped(message), param: Option.none() }))
+      return Option.map(Option.fromNullable(body.message), (message) => ({
+        message: clipped(message),
+        param: Option.none()
+      }))
     }
     const detail = typeof body.error === "string" ? { message: body.error } : body.error
     const param = "param" in detail ? Option.fromNullable(detail.param) : Option.none<string>()

@@ -1,6 +1,10 @@
 import { Duration } from "effect"
 import type { MessageType } from "../../platform/domain/PlatformEvent.ts"
-import type { ChatTurn } from "../ChatModel.ts"
+
+export interface ChatTurn {
+  readonly role: "system" | "user" | "assistant"
+  readonly content: string
+}
 
 /** The last messages that a provider is shown, besides the system prompt (gateway specification, part 8). */
 export const windowSize = 20
@@ -36,12 +40,10 @@ export const conversation = (
   window: ReadonlyArray<WindowMessage>
 ): ReadonlyArray<ChatTurn> => {
   const system = systemTurn(systemPrompt, businessKnowledge)
-  const turns = window.slice(-windowSize).map(
-    (message): ChatTurn => ({
-      role: message.direction === "incoming" ? "user" : "assistant",
-      content: named(message)
-    })
-  )
+  const turns = window.slice(-windowSize).map((message): ChatTurn => ({
+    role: message.direction === "incoming" ? "user" : "assistant",
+    content: named(message)
+  }))
   return system === "" ? turns : [{ role: "system", content: system }, ...turns]
 }
 

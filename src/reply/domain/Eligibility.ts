@@ -45,8 +45,5 @@ export const skipReason = (situation: Situation): Option.Option<SkipReason> => {
     [situation.repliesInLastHour >= repliesAnHour, "loop protection"],
     [!settings.echoMode && !situation.hasApiKey, "no API key configured"]
   ]
-  return Option.map(
-    Option.fromNullable(rules.find(([applies]) => applies)),
-    ([, reason]) => reason
-  )
+  return Option.map(Option.fromNullable(rules.find(([applies]) => applies)), ([, reason]) => reason)
 }

@@ -51,7 +51,10 @@ export const start = Effect.fn("ChatCompletionsSimulator.start")(function* (opti
   const answer = Effect.gen(function* () {
     const { headers } = yield* HttpServerRequest.HttpServerRequest
     if (Option.isSome(options.apiKey) && headers["authorization"] !== `Bearer ${options.apiKey.value}`) {
-      return json({ error: { message: "Incorrect API key provided.", type: "invalid_request_error", code: "invalid_api_key" } }, 401)
+      return json(
+        { error: { message: "Incorrect API key provided.", type: "invalid_request_error", code: "invalid_api_key" } },
+        401
+      )
     }
     const request = yield* body(ChatRequest)
     seen.push(request)
@@ -65,10 +68,16 @@ export const start = Effect.fn("ChatCompletionsSimulator.start")(function* (opti
     yield* Effect.sleep(Duration.millis(script.delay_ms))
     if (script.kind === "hang") return yield* Effect.never
     if (script.kind === "break_off") {
-      return HttpServerResponse.stream(Stream.concat(Stream.make(new TextEncoder().encode('{"choices"')), Stream.fail("off")))
+      return HttpServerResponse.stream(
+        Stream.concat(Stream.make(new TextEncoder().encode('{"choices"')), Stream.fail("off"))
+      )
     }
     const text = script.raw ?? JSON.stringify(script.body ?? reply(script.content ?? "Yes."))
-    return HttpServerResponse.text(text, { status: script.status, headers: script.headers, contentType: "application/json" })
+    return HttpServerResponse.text(text, {
+      status: script.status,
+      headers: script.headers,
+      contentType: "application/json"
+    })
   })
 
   return yield* listen(
@@ -82,7 +91,10 @@ export const start = Effect.fn("ChatCompletionsSimulator.start")(function* (opti
           return json(script)
         })
       ),
-      HttpRouter.get("/_control/requests", Effect.sync(() => json(seen)))
+      HttpRouter.get(
+        "/_control/requests",
+        Effect.sync(() => json(seen))
+      )
     ),
     options.port
   )

@@ -1,36 +1,16 @@
 import { type HttpApp, HttpRouter, HttpServerRequest, HttpServerResponse, UrlParams } from "@effect/platform"
 import { Clock, Effect, Schema } from "effect"
 import { body, json, listen } from "../SimulatorServer.ts"
+import { DirectMessage, Failure, NewAccount } from "./ControlCalls.ts"
 import { makePasswordBox } from "./PasswordBox.ts"
 import { makeWorld, type SimulatedAccount, type SimulatedThread } from "./World.ts"
 
-const NewAccount = Schema.Struct({
-  username: Schema.NonEmptyString,
-  password: Schema.NonEmptyString,
-  two_factor_code: Schema.optional(Schema.String),
-  challenge_code: Schema.optional(Schema.String)
-})
-const DirectMessage = Schema.Struct({
-  from: Schema.NonEmptyString,
-  to: Schema.NonEmptyString,
-  text: Schema.String,
-  type: Schema.optional(Schema.String),
-  request: Schema.optionalWith(Schema.Boolean, { default: () => false })
-})
-const Failure = Schema.Struct({
-  path: Schema.String,
-  status: Schema.optionalWith(Schema.Int, { default: () => 500 }),
-  body: Schema.optionalWith(Schema.Unknown, { default: () => ({ status: "fail" }) }),
-  times: Schema.optionalWith(Schema.Int, { default: () => 1 }),
-  kind: Schema.optionalWith(Schema.Literal("answer", "hang", "answer_after_effect"), { default: () => "answer" as const })
-})
-
 /** Ids of people are JSON numbers beyond 2^53 on the wire, as the real platform writes them. */
 const ok = (value: object = {}, headers: Record<string, string> = {}) =>
-  HttpServerResponse.text(
-    JSON.stringify({ ...value, status: "ok" }).replace(/"(pk|user_id)":"(\d+)"/g, '"$1":$2'),
-    { contentType: "application/json", headers }
-  )
+  HttpServerResponse.text(JSON.stringify({ ...value, status: "ok" }).replace(/"(pk|user_id)":"(\d+)"/g, '"$1":$2'), {
+    contentType: "application/json",
+    headers
+  })
 const fail = (value: object, status = 400) => HttpServerResponse.unsafeJson({ ...value, status: "fail" }, { status })
 
 const SignedForm = Schema.parseJson(Schema.Record({ key: Schema.String, value: Schema.Unknown }))
@@ -85,7 +65,9 @@ export const start = Effect.fn("PlatformBSimulator.start")(function* (options: {
   const inbox = (pending: boolean) =>
     asAccount(({ pk }) =>
       Effect.sync(() => {
-        const own = [...world.threads.values()].filter((thread) => thread.members.includes(pk) && thread.items.length > 0)
+        const own = [...world.threads.values()].filter(
+          (thread) => thread.members.includes(pk) && thread.items.length > 0
+        )
         const threads = own.filter((thread) => thread.pending === pending).map((thread) => threadView(thread, pk, 10))
         return ok({ inbox: { threads, has_older: false }, seq_id: 1 })
       })
@@ -161,12 +143,18 @@ export const start = Effect.fn("PlatformBSimulator.start")(function* (options: {
       const known = thread.items.find((item) => item.client_context === context)
       const item = known ?? world.write(thread, account.pk, String(fields["text"]), now, { clientContext: context })
       const { item_id, timestamp } = item
-      return ok({ action: "item_ack", payload: { item_id, timestamp, thread_id: thread.thread_id, client_context: context } })
+      return ok({
+        action: "item_ack",
+        payload: { item_id, timestamp, thread_id: thread.thread_id, client_context: context }
+      })
     })
   )
 
   const api = HttpRouter.empty.pipe(
-    HttpRouter.post("/api/v1/launcher/sync/", Effect.sync(() => ok({}, passwords.headers))),
+    HttpRouter.post(
+      "/api/v1/launcher/sync/",
+      Effect.sync(() => ok({}, passwords.headers))
+    ),
     HttpRouter.post("/api/v1/accounts/login/", login),
     HttpRouter.post("/api/v1/accounts/two_factor_login/", secondFactor),
     HttpRouter.get("/api/v1/challenge/:pk/nonce/", showChallenge),
@@ -215,7 +203,14 @@ export const start = Effect.fn("PlatformBSimulator.start")(function* (options: {
       Effect.map(body(NewAccount), ({ challenge_code, password, two_factor_code, username }) => {
         const pk = world.nextId()
         const progress = { challengeSent: false, challengePassed: false }
-        world.accounts.set(username, { pk, username, password, twoFactorCode: two_factor_code, challengeCode: challenge_code, ...progress })
+        world.accounts.set(username, {
+          pk,
+          username,
+          password,
+          twoFactorCode: two_factor_code,
+          challengeCode: challenge_code,
+          ...progress
+        })
         return json({ pk, username })
       })
     ),
@@ -235,7 +230,13 @@ export const start = Effect.fn("PlatformBSimulator.start")(function* (options: {
         const thread = world.threadBetween(account.pk, world.personPk(other))
         if (request) thread.pending = true
         const author = account.username === from ? account.pk : world.personPk(from)
-        const item = world.write(thread, author, text, yield* Clock.currentTimeMillis, type === undefined ? {} : { type })
+        const item = world.write(
+          thread,
+          author,
+          text,
+          yield* Clock.currentTimeMillis,
+          type === undefined ? {} : { type }
+        )
         return json({ thread_id: thread.thread_id, item })
       })
     ),
@@ -259,8 +260,14 @@ export const start = Effect.fn("PlatformBSimulator.start")(function* (options: {
         return json(failure)
       })
     ),
-    HttpRouter.post("/_control/sessions/close", Effect.sync(() => (world.closeAll(), json({ closed: true })))),
-    HttpRouter.get("/_control/requests", Effect.sync(() => json(seen)))
+    HttpRouter.post(
+      "/_control/sessions/close",
+      Effect.sync(() => (world.closeAll(), json({ closed: true })))
+    ),
+    HttpRouter.get(
+      "/_control/requests",
+      Effect.sync(() => json(seen))
+    )
   )
 
   const scripted = <E, R>(app: HttpApp.Default<E, R>): HttpApp.Default<E, R> =>

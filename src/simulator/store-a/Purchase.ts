@@ -63,9 +63,7 @@ export const renewalPayload = (purchase: Purchase, signedDate: number) => ({
   autoRenewProductId: purchase.terms.product_id,
   autoRenewStatus: purchase.autoRenew ? 1 : 0,
   isInBillingRetryPeriod: purchase.status === 3 || purchase.status === 4,
-  ...(purchase.gracePeriodExpiresDate === undefined
-    ? {}
-    : { gracePeriodExpiresDate: purchase.gracePeriodExpiresDate }),
+  ...(purchase.gracePeriodExpiresDate === undefined ? {} : { gracePeriodExpiresDate: purchase.gracePeriodExpiresDate }),
   renewalDate: purchase.expiresDate,
   renewalPrice: purchase.terms.price,
   currency: purchase.terms.currency,

@@ -57,7 +57,11 @@ export const start = Effect.fn("StoreASimulator.start")(function* (options: {
           Effect.catchAll(() => Effect.succeed({ status: 0, body: "no answer" }))
         )
 
-  const notify = Effect.fn("StoreASimulator.notify")(function* (type: string, subtype: string | undefined, purchase: Purchase) {
+  const notify = Effect.fn("StoreASimulator.notify")(function* (
+    type: string,
+    subtype: string | undefined,
+    purchase: Purchase
+  ) {
     const signedDate = yield* Clock.currentTimeMillis
     const notificationUUID = randomUUID()
     const signedPayload = yield* authority.sign({
@@ -85,7 +89,11 @@ export const start = Effect.fn("StoreASimulator.start")(function* (options: {
 
   const onPurchase = (
     path: `/${string}`,
-    change: (purchase: Purchase, now: number, grace: boolean) => readonly [string, string | undefined, Partial<Purchase>]
+    change: (
+      purchase: Purchase,
+      now: number,
+      grace: boolean
+    ) => readonly [string, string | undefined, Partial<Purchase>]
   ) =>
     HttpRouter.post(
       `/_control/purchases/:id/${path.slice(1)}`,
@@ -100,13 +108,21 @@ export const start = Effect.fn("StoreASimulator.start")(function* (options: {
     )
 
   const byTransaction = Effect.map(HttpRouter.params, ({ id }) =>
-    [...purchases.values()].find(({ originalTransactionId, transactionId }) => id === originalTransactionId || id === transactionId)
+    [...purchases.values()].find(
+      ({ originalTransactionId, transactionId }) => id === originalTransactionId || id === transactionId
+    )
   )
 
   const control = HttpRouter.empty.pipe(
     HttpRouter.get("/_control/root.pem", Effect.succeed(json({ pem: authority.rootPem }))),
-    HttpRouter.get("/_control/purchases", Effect.sync(() => json([...purchases.values()]))),
-    HttpRouter.get("/_control/notifications", Effect.sync(() => json(sent))),
+    HttpRouter.get(
+      "/_control/purchases",
+      Effect.sync(() => json([...purchases.values()]))
+    ),
+    HttpRouter.get(
+      "/_control/notifications",
+      Effect.sync(() => json(sent))
+    ),
     HttpRouter.post(
       "/_control/purchases",
       Effect.gen(function* () {

@@ -11,25 +11,25 @@ import {
 import type { NotificationPayload, RenewalPayload, TransactionPayload } from "./Payloads.ts"
 
 const kinds: { readonly [type: string]: FactKind } = {
-  "SUBSCRIBED": "purchased",
-  "ONE_TIME_CHARGE": "purchased",
-  "DID_RENEW": "renewed",
+  SUBSCRIBED: "purchased",
+  ONE_TIME_CHARGE: "purchased",
+  DID_RENEW: "renewed",
   "DID_RENEW/BILLING_RECOVERY": "recovered",
-  "DID_FAIL_TO_RENEW": "renewal_failed",
-  "GRACE_PERIOD_EXPIRED": "grace_period_expired",
-  "EXPIRED": "expired",
+  DID_FAIL_TO_RENEW: "renewal_failed",
+  GRACE_PERIOD_EXPIRED: "grace_period_expired",
+  EXPIRED: "expired",
   "DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_DISABLED": "renewal_disabled",
   "DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_ENABLED": "renewal_enabled",
-  "DID_CHANGE_RENEWAL_STATUS": "observed",
+  DID_CHANGE_RENEWAL_STATUS: "observed",
   "DID_CHANGE_RENEWAL_PREF/UPGRADE": "product_changed",
   "DID_CHANGE_RENEWAL_PREF/DOWNGRADE": "product_change_scheduled",
-  "DID_CHANGE_RENEWAL_PREF": "product_change_canceled",
-  "OFFER_REDEEMED": "observed",
-  "PRICE_INCREASE": "price_change",
-  "REFUND": "refunded",
-  "REFUND_REVERSED": "refund_reversed",
-  "REVOKE": "revoked",
-  "RENEWAL_EXTENDED": "extended"
+  DID_CHANGE_RENEWAL_PREF: "product_change_canceled",
+  OFFER_REDEEMED: "observed",
+  PRICE_INCREASE: "price_change",
+  REFUND: "refunded",
+  REFUND_REVERSED: "refund_reversed",
+  REVOKE: "revoked",
+  RENEWAL_EXTENDED: "extended"
 }
 
 /** The neutral word for a notification; none for one that changes no purchase. The subtype decides where it matters. */
@@ -51,7 +51,7 @@ const productTypes: { readonly [type: string]: ProductType } = {
   "Auto-Renewable Subscription": "subscription",
   "Non-Renewing Subscription": "non_renewing_subscription",
   "Non-Consumable": "non_consumable",
-  "Consumable": "consumable"
+  Consumable: "consumable"
 }
 
 const periodTypeOf = (transaction: TransactionPayload): PeriodType => {

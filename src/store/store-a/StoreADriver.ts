@@ -27,7 +27,8 @@ export const rootsOf = Effect.fn("StoreADriver.rootsOf")(function* (paths: Optio
     fs.readFile(path).pipe(
       Effect.flatMap((bytes) => Effect.try(() => new X509Certificate(bytes).raw)),
       Effect.mapError(
-        () => new RootCertificateWrong({ message: `STORE_A_ROOT_CERTIFICATES must name PEM certificates: ${path} is none` })
+        () =>
+          new RootCertificateWrong({ message: `STORE_A_ROOT_CERTIFICATES must name PEM certificates: ${path} is none` })
       )
     )
   )
@@ -63,7 +64,8 @@ export const layer = (options: { readonly roots: ReadonlyArray<Buffer> }) =>
         const { data } = notification
         if (data?.signedTransactionInfo === undefined) return Option.none()
         const transaction = yield* decode(TransactionPayload, yield* verify(data.signedTransactionInfo))
-        if (!Option.contains(bundleId, transaction.bundleId)) return yield* refuse("bundle", "a transaction of another bundle")
+        if (!Option.contains(bundleId, transaction.bundleId))
+          return yield* refuse("bundle", "a transaction of another bundle")
         if (transaction.environment !== data.environment) {
           return yield* refuse("environment", "a transaction of another environment")
         }

@@ -55,8 +55,9 @@ export const isActiveAt = (subscription: StoredSubscription, now: string): boole
 const byUse = (now: string): Order.Order<OwnedSubscription> =>
   Order.combine(
     Order.mapInput(Order.boolean, ({ subscription }: OwnedSubscription) => isActiveAt(subscription, now)),
-    Order.mapInput(Order.string, ({ subscription }: OwnedSubscription) =>
-      accessUntil(subscription) ?? subscription.expiresDate ?? ""
+    Order.mapInput(
+      Order.string,
+      ({ subscription }: OwnedSubscription) => accessUntil(subscription) ?? subscription.expiresDate ?? ""
     )
   )
 
@@ -78,7 +79,10 @@ export const subscriptionsByProduct = (
   items: ReadonlyArray<OwnedSubscription>,
   now: string
 ): ReadonlyMap<string, OwnedSubscription> =>
-  keepBest(items.map((item) => [item.subscription.productIdentifier, item] as const), now)
+  keepBest(
+    items.map((item) => [item.subscription.productIdentifier, item] as const),
+    now
+  )
 
 /**
  * By entitlement identifier: all that a person ever had. With several sources the one that lasts longest wins (contract,

@@ -69,9 +69,13 @@ export const evolve = (known: Option.Option<Subscription>, fact: PurchaseFact): 
     originalPurchaseDate: transaction.originalPurchaseDate,
     expiresDate: transaction.expiresDate,
     gracePeriodExpiresDate:
-      status === "in_grace_period" ? Option.flatMap(fact.renewal, (renewal) => renewal.gracePeriodExpiresDate) : Option.none(),
+      status === "in_grace_period"
+        ? Option.flatMap(fact.renewal, (renewal) => renewal.gracePeriodExpiresDate)
+        : Option.none(),
     unsubscribeDetectedAt:
-      Option.isSome(fact.renewal) && !willRenew ? since((subscription) => subscription.unsubscribeDetectedAt) : Option.none(),
+      Option.isSome(fact.renewal) && !willRenew
+        ? since((subscription) => subscription.unsubscribeDetectedAt)
+        : Option.none(),
     billingIssuesDetectedAt: hasBillingIssue
       ? since((subscription) => subscription.billingIssuesDetectedAt)
       : Option.filter(
@@ -146,7 +150,11 @@ export const decide = (
   }
   if (fact.kind === "price_change") stateEvents.push("subscription.price_change")
   if (before !== undefined) {
-    if (Option.isSome(before.billingIssuesDetectedAt) && Option.isNone(next.billingIssuesDetectedAt) && !next.hasEnded) {
+    if (
+      Option.isSome(before.billingIssuesDetectedAt) &&
+      Option.isNone(next.billingIssuesDetectedAt) &&
+      !next.hasEnded
+    ) {
       stateEvents.push("subscription.recovered")
     }
     if (before.status === "paused" && next.status === "active") stateEvents.push("subscription.resumed")
@@ -154,14 +162,12 @@ export const decide = (
       stateEvents.push("subscription.refund_reversed")
     }
     if (before.willRenew && !next.willRenew && !next.hasEnded) stateEvents.push("subscription.canceled")
-    if (!before.willRenew && next.willRenew && !isNewPeriod && !before.hasEnded) stateEvents.push("subscription.uncanceled")
+    if (!before.willRenew && next.willRenew && !isNewPeriod && !before.hasEnded)
+      stateEvents.push("subscription.uncanceled")
     if (!isNewPeriod && fact.kind === "extended") stateEvents.push("subscription.extended")
     if (before === next && fact.kind === "refunded") stateEvents.push("subscription.refunded")
   }
-  return [
-    ...periodEvents.map((type) => ({ type, once: true })),
-    ...stateEvents.map((type) => ({ type, once: false }))
-  ]
+  return [...periodEvents.map((type) => ({ type, once: true })), ...stateEvents.map((type) => ({ type, once: false }))]
 }
 
 /**

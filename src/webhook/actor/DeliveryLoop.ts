@@ -43,7 +43,8 @@ export const deliveryLoop = Effect.fn("DeliveryLoop")(function* (id: EndpointId,
     const next = yield* dispatch.nextDue(id)
     const wait = Option.match(next, {
       onNone: () => longestSleep,
-      onSome: (due) => Duration.clamp({ minimum: Duration.zero, maximum: longestSleep })(DateTime.distanceDuration(now, due))
+      onSome: (due) =>
+        Duration.clamp({ minimum: Duration.zero, maximum: longestSleep })(DateTime.distanceDuration(now, due))
     })
     const isAhead = Option.exists(next, DateTime.greaterThan(now)) || Option.isNone(next)
     yield* Queue.take(roused).pipe(Effect.timeoutOption(isAhead ? wait : longestSleep))

@@ -11,13 +11,17 @@ describe("quoteBigIntegers", () => {
     else JSON.parse(quoteBigIntegers(text))
   })
 
-  it.prop("keeps every digit of a big integer", [FastCheck.bigInt({ min: 10n ** 16n, max: 10n ** 25n }), FastCheck.string()], ([n, s]) => {
-    const text = `{"a":${n},"b":[${n},-${n}],"c":${JSON.stringify(`${s}:${n},`)},"d":0.${n},"e":${n}.5,"f":1e5}`
-    const parsed = JSON.parse(quoteBigIntegers(text))
-    assert.strictEqual(parsed.a, String(n))
-    assert.deepStrictEqual(parsed.b, [String(n), `-${n}`])
-    assert.strictEqual(parsed.c, `${s}:${n},`)
-    assert.isNumber(parsed.d)
-    assert.isNumber(parsed.e)
-  })
+  it.prop(
+    "keeps every digit of a big integer",
+    [FastCheck.bigInt({ min: 10n ** 16n, max: 10n ** 25n }), FastCheck.string()],
+    ([n, s]) => {
+      const text = `{"a":${n},"b":[${n},-${n}],"c":${JSON.stringify(`${s}:${n},`)},"d":0.${n},"e":${n}.5,"f":1e5}`
+      const parsed = JSON.parse(quoteBigIntegers(text))
+      assert.strictEqual(parsed.a, String(n))
+      assert.deepStrictEqual(parsed.b, [String(n), `-${n}`])
+      assert.strictEqual(parsed.c, `${s}:${n},`)
+      assert.isNumber(parsed.d)
+      assert.isNumber(parsed.e)
+    }
+  )
 })

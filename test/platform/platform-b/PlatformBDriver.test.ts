@@ -9,8 +9,16 @@ polledPlatform("platform_b", platformBSide)
 const answers = [
   [429, { message: "Please wait a few minutes before you try again." }, "rate_limited"],
   [400, { message: "feedback_required", spam: true }, "action_blocked"],
-  [400, { message: "challenge_required", challenge: { url: "https://x", api_path: "/challenge/" } }, "challenge_required"],
-  [400, { message: "checkpoint_required", checkpoint_url: "https://x/web/unsupported_version/" }, "app_version_rejected"],
+  [
+    400,
+    { message: "challenge_required", challenge: { url: "https://x", api_path: "/challenge/" } },
+    "challenge_required"
+  ],
+  [
+    400,
+    { message: "checkpoint_required", checkpoint_url: "https://x/web/unsupported_version/" },
+    "app_version_rejected"
+  ],
   [467, {}, "app_version_rejected"],
   [403, { message: "login_required" }, "session_expired"],
   [403, { message: "user_has_logged_out" }, "logged_out"],

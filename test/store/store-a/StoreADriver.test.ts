@@ -90,7 +90,10 @@ describe("store A's signed notifications", () => {
 
   const badAuthorities = {
     "an expired chain": { notBefore: new Date(Date.now() - 30 * day), notAfter: new Date(Date.now() - day) },
-    "a chain that is not valid yet": { notBefore: new Date(Date.now() + day), notAfter: new Date(Date.now() + 30 * day) },
+    "a chain that is not valid yet": {
+      notBefore: new Date(Date.now() + day),
+      notAfter: new Date(Date.now() + 30 * day)
+    },
     "a leaf without its marker": { leafMarker: false },
     "an intermediate without its marker": { intermediateMarker: false },
     "an intermediate that is no authority": { intermediateIsAuthority: false, intermediateMaySignCertificates: false }

@@ -1,6 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, FastCheck, Schema } from "effect"
-import { accessUntil, entitlementsOf, isActiveAt, subscriptionsByProduct } from "../../../src/subscription/domain/Access.ts"
+import {
+  accessUntil,
+  entitlementsOf,
+  isActiveAt,
+  subscriptionsByProduct
+} from "../../../src/subscription/domain/Access.ts"
 import { replay } from "../../../src/subscription/domain/Lifecycle.ts"
 import { Subscription, SubscriptionId } from "../../../src/subscription/domain/Subscription.ts"
 import { history } from "../../support/PurchaseFacts.ts"
@@ -17,14 +22,18 @@ const moment = FastCheck.integer({ min: 0, max: 400 }).map((days) =>
 const unlocks = [{ store: "store_a", productIdentifier: "pro.monthly", entitlementIdentifier: "pro" }] as const
 
 describe("Access", () => {
-  it.prop("an entitlement is active exactly when a subscription that unlocks it is", [owned, moment], ([items, now]) => {
-    const found = entitlementsOf(items, unlocks, now).get("pro")
-    assert.strictEqual(found !== undefined, items.length > 0)
-    assert.strictEqual(
-      found !== undefined && isActiveAt(found.subscription, now),
-      items.some(({ subscription }) => isActiveAt(subscription, now))
-    )
-  })
+  it.prop(
+    "an entitlement is active exactly when a subscription that unlocks it is",
+    [owned, moment],
+    ([items, now]) => {
+      const found = entitlementsOf(items, unlocks, now).get("pro")
+      assert.strictEqual(found !== undefined, items.length > 0)
+      assert.strictEqual(
+        found !== undefined && isActiveAt(found.subscription, now),
+        items.some(({ subscription }) => isActiveAt(subscription, now))
+      )
+    }
+  )
 
   it.prop("of several active sources the one that lasts longest wins", [owned, moment], ([items, now]) => {
     const best = subscriptionsByProduct(items, now).get("pro.monthly")?.subscription

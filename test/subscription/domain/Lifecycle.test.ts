@@ -27,10 +27,14 @@ const shuffled = FastCheck.tuple(
 const step = { period: 0, status: "active", willRenew: true } as const
 
 describe("Lifecycle", () => {
-  it.prop("any order and any repetition of the same facts ends in the same state", [shuffled], ([{ arrival, facts }]) => {
-    assert.deepStrictEqual(encode(replay(arrival).subscription), encode(replay(facts).subscription))
-    assert.deepStrictEqual([...replay(arrival).transactions.keys()], [...replay(facts).transactions.keys()])
-  })
+  it.prop(
+    "any order and any repetition of the same facts ends in the same state",
+    [shuffled],
+    ([{ arrival, facts }]) => {
+      assert.deepStrictEqual(encode(replay(arrival).subscription), encode(replay(facts).subscription))
+      assert.deepStrictEqual([...replay(arrival).transactions.keys()], [...replay(facts).transactions.keys()])
+    }
+  )
 
   it.prop("each change has a slot of its own", [history], ([facts]) => {
     const found = slots(facts)
