@@ -80,5 +80,8 @@ const eventOf = (change: Change, id: SubscriptionId, customer: Customer, now: Da
   store: Option.some(change.subscription.store),
   environment: Option.some(change.subscription.environment),
   subscriptionId: Option.some(id),
-  data: subscriptionItem(id, encode(change.subscription), DateTime.formatIso(now))
+  data: {
+    product_identifier: change.subscription.productIdentifier,
+    ...subscriptionItem(id, encode(change.subscription), DateTime.formatIso(now))
+  }
 })

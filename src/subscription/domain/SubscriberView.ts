@@ -20,7 +20,6 @@ export interface StoredCustomer {
 /** One subscription in wire form (contract, part 3, "Customers"), seen at `now`. */
 export const subscriptionItem = (id: SubscriptionId, subscription: StoredSubscription, now: string) => ({
   uuid: id,
-  product_identifier: subscription.productIdentifier,
   store: subscription.store,
   status: subscription.status,
   is_active: isActiveAt(subscription, now),
