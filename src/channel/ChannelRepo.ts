@@ -1,12 +1,42 @@
 import { SqlClient, SqlSchema } from "@effect/sql"
-import { Effect, Option, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { PlatformName } from "../platform/domain/PlatformEvent.ts"
-import { Channel, ChannelId, type ChannelStatus } from "./domain/Channel.ts"
+import { Channel, ChannelId, ChannelStatus } from "./domain/Channel.ts"
 
-/** What only the actor and a login may see. */
-const SessionRow = Schema.Struct({
+/** A channel with what only its actor and its logins may see. `loginCount` tells one login's session from the next. */
+const ChannelRow = Schema.Struct({
+  ...Channel.fields,
   sessionSealed: Schema.OptionFromNullOr(Schema.String),
-  pollCursor: Schema.OptionFromNullOr(Schema.String)
+  loginCount: Schema.Int,
+  pollCursor: Schema.OptionFromNullOr(Schema.String),
+  pausedUntil: Schema.OptionFromNullOr(Schema.DateTimeUtcFromDate),
+  frozenUntil: Schema.OptionFromNullOr(Schema.DateTimeUtcFromDate),
+  setbacks: Schema.Int
+})
+
+const Login = Schema.Struct({
+  id: ChannelId,
+  status: ChannelStatus,
+  username: Schema.OptionFromNullOr(Schema.String),
+  lastError: Schema.OptionFromNullOr(Schema.String),
+  sessionSealed: Schema.String,
+  connectedAt: Schema.OptionFromNullOr(Schema.DateTimeUtcFromDate)
+})
+
+const Turn = Schema.Struct({
+  id: ChannelId,
+  loginCount: Schema.Int,
+  sessionSealed: Schema.OptionFromNullOr(Schema.String),
+  pollCursor: Schema.String,
+  at: Schema.DateTimeUtcFromDate
+})
+
+const Rest = Schema.Struct({
+  id: ChannelId,
+  loginCount: Schema.Int,
+  pausedUntil: Schema.OptionFromNullOr(Schema.DateTimeUtcFromDate),
+  frozenUntil: Schema.OptionFromNullOr(Schema.DateTimeUtcFromDate),
+  reason: Schema.String
 })
 
 export class ChannelRepo extends Effect.Service<ChannelRepo>()("gatehouse/channel/ChannelRepo", {
@@ -67,40 +97,92 @@ export class ChannelRepo extends Effect.Service<ChannelRepo>()("gatehouse/channe
       Effect.map((rows) => rows.length === 1),
       Effect.orDie
     )
-    const setState = Effect.fn("ChannelRepo.setState")(
-      (
-        id: ChannelId,
-        state: {
-          readonly status: ChannelStatus
-          readonly lastError: Option.Option<string>
-          readonly sessionSealed?: string
-          readonly username?: string
-          readonly connectedAt?: Date
-        }
-      ) => sql`
-        UPDATE channels SET ${sql.update({ ...state, lastError: Option.getOrNull(state.lastError) })} WHERE id = ${id}`,
-      Effect.asVoid,
-      Effect.orDie
-    )
-    const session = Effect.fn("ChannelRepo.session")(
+    const row = Effect.fn("ChannelRepo.row")(
       SqlSchema.findOne({
         Request: ChannelId,
-        Result: SessionRow,
-        execute: (id) => sql`SELECT session_sealed, poll_cursor FROM channels WHERE id = ${id}`
+        Result: ChannelRow,
+        execute: (id) => sql`SELECT * FROM channels WHERE id = ${id}`
       }),
       Effect.orDie
     )
+    /** Each login has a number of its own; the session of another user begins at its own baseline. */
+    const login = Effect.fn("ChannelRepo.login")(
+      SqlSchema.findOne({
+        Request: Login,
+        Result: Channel,
+        execute: ({ connectedAt, id, lastError, sessionSealed, status, username }) => sql`
+          UPDATE channels SET status = ${status}, last_error = ${lastError}, session_sealed = ${sessionSealed},
+            poll_cursor = CASE WHEN username = coalesce(${username}::text, username) THEN poll_cursor END,
+            username = coalesce(${username}::text, username),
+            connected_at = coalesce(${connectedAt}::timestamptz, connected_at),
+            login_count = login_count + 1, paused_until = NULL, frozen_until = NULL, setbacks = 0
+          WHERE id = ${id} RETURNING *`
+      }),
+      Effect.orDie
+    )
+    /** None when the channel is so already, is gone, or has logged in anew since `loginCount`. */
+    const end = Effect.fn("ChannelRepo.end")(
+      SqlSchema.findOne({
+        Request: Schema.Struct({
+          id: ChannelId,
+          loginCount: Schema.NullOr(Schema.Int),
+          status: ChannelStatus,
+          reason: Schema.NullOr(Schema.String)
+        }),
+        Result: Channel,
+        execute: ({ id, loginCount, reason, status }) => sql`
+          UPDATE channels SET status = ${status}, last_error = ${reason}
+          WHERE id = ${id} AND status <> ${status} AND login_count = coalesce(${loginCount}::int, login_count)
+          RETURNING *`
+      }),
+      Effect.orDie
+    )
+    /** False when the session is no longer the one that was polled with. */
     const synced = Effect.fn("ChannelRepo.synced")(
-      (
-        id: ChannelId,
-        progress: { readonly sessionSealed: string; readonly pollCursor: string; readonly at: Date }
-      ) => sql`
-        UPDATE channels SET session_sealed = ${progress.sessionSealed}, poll_cursor = ${progress.pollCursor},
-          last_synced_at = ${progress.at}, last_error = NULL
-        WHERE id = ${id} AND status = 'connected'`,
+      SqlSchema.findAll({
+        Request: Turn,
+        Result: Schema.Struct({ id: ChannelId }),
+        execute: ({ at, id, loginCount, pollCursor, sessionSealed }) => sql`
+          UPDATE channels SET session_sealed = coalesce(${sessionSealed}::text, session_sealed),
+            poll_cursor = ${pollCursor}, last_synced_at = ${at}, paused_until = NULL,
+            setbacks = CASE WHEN frozen_until > ${at} THEN setbacks ELSE 0 END,
+            last_error = CASE WHEN frozen_until > ${at} THEN last_error END
+          WHERE id = ${id} AND login_count = ${loginCount} AND status = 'connected' RETURNING id`
+      }),
+      Effect.map((rows: ReadonlyArray<unknown>) => rows.length === 1),
+      Effect.orDie
+    )
+    const rest = Effect.fn("ChannelRepo.rest")(
+      SqlSchema.void({
+        Request: Rest,
+        execute: ({ frozenUntil, id, loginCount, pausedUntil, reason }) => sql`
+          UPDATE channels SET setbacks = setbacks + 1, last_error = ${reason},
+            paused_until = greatest(paused_until, ${pausedUntil}::timestamptz),
+            frozen_until = greatest(frozen_until, ${frozenUntil}::timestamptz)
+          WHERE id = ${id} AND login_count = ${loginCount}`
+      }),
+      Effect.orDie
+    )
+    const noteError = Effect.fn("ChannelRepo.noteError")(
+      (id: ChannelId, reason: string) =>
+        sql`UPDATE channels SET last_error = ${reason} WHERE id = ${id} AND status <> 'connected'`,
       Effect.asVoid,
       Effect.orDie
     )
-    return { insert, byId, byTokenDigest, page, connected, rename, remove, setState, session, synced } as const
+    return {
+      insert,
+      byId,
+      byTokenDigest,
+      page,
+      connected,
+      rename,
+      remove,
+      row,
+      login,
+      end,
+      synced,
+      rest,
+      noteError
+    } as const
   })
 }) {}

@@ -7,7 +7,7 @@ import type { PlatformName } from "../platform/domain/PlatformEvent.ts"
 import { Outbox } from "../webhook/Outbox.ts"
 import { ChannelRepo } from "./ChannelRepo.ts"
 import { ChannelWaker } from "./ChannelWaker.ts"
-import { Channel, ChannelId, type ChannelStatus, connectionData } from "./domain/Channel.ts"
+import { Channel, ChannelId, connectionData } from "./domain/Channel.ts"
 import type { GatewayEvent } from "./domain/GatewayEvent.ts"
 
 const tokenPrefix = "gh_ch_"
@@ -63,8 +63,6 @@ export class Channels extends Context.Tag("gatehouse/channel/Channels")<
     ) => Effect.Effect<Channel, ConnectFailure>
     /** Stops the channel and keeps its session. */
     readonly disconnect: (id: string) => Effect.Effect<Channel, ChannelNotFound>
-    /** The platform ended the connection: the channel stops trying and says why. */
-    readonly lost: (id: ChannelId, status: ChannelStatus, reason: string) => Effect.Effect<void>
   }
 >() {
   static readonly layer = Layer.effect(
@@ -75,6 +73,7 @@ export class Channels extends Context.Tag("gatehouse/channel/Channels")<
       const seal = yield* Seal
       const outbox = yield* Outbox
       const waker = yield* ChannelWaker
+      const underWay = new Set<ChannelId>()
 
       const byId = Effect.fn("Channels.byId")(function* (id: string) {
         if (!isChannelId(id)) return yield* new ChannelNotFound()
@@ -112,39 +111,52 @@ export class Channels extends Context.Tag("gatehouse/channel/Channels")<
       })
 
       const pendingSession = Effect.fn("Channels.pendingSession")(function* (channel: Channel) {
-        const row = yield* repo.session(channel.id)
+        const row = yield* repo.row(channel.id)
         const sealed = Option.flatMap(row, ({ sessionSealed }) => sessionSealed)
         if (Option.isNone(sealed)) return Option.none<Session>()
-        return Option.some(yield* Effect.orDie(seal.open(sealed.value, channel.id)))
+        return yield* Effect.option(seal.open(sealed.value, channel.id))
       })
 
       const applyStep = Effect.fn("Channels.applyStep")(
-        function* (channel: Channel, step: LoginStep) {
+        function* ({ id }: Channel, step: LoginStep) {
           const now = yield* DateTime.now
-          const status = statusOf(step)
-          const lastError =
-            step._tag === "ManualActionRequired"
-              ? Option.some(`manual action needed: ${step.url}`)
-              : Option.none<string>()
-          yield* repo.setState(channel.id, {
-            status,
-            lastError,
-            sessionSealed: yield* seal.seal(step.session, channel.id),
-            ...(step._tag === "Connected" ? { username: step.username, connectedAt: DateTime.toDateUtc(now) } : {})
+          const isConnected = step._tag === "Connected"
+          const changed = yield* repo.login({
+            id,
+            status: statusOf(step),
+            username: isConnected ? Option.some(step.username) : Option.none(),
+            lastError:
+              step._tag === "ManualActionRequired" ? Option.some(`manual action needed: ${step.url}`) : Option.none(),
+            sessionSealed: yield* seal.seal(step.session, id),
+            connectedAt: isConnected ? Option.some(now) : Option.none()
           })
-          const changed = yield* Effect.orDie(byId(channel.id))
-          if (step._tag === "Connected") yield* tell(changed, "connection.connected")
-          return changed
+          if (Option.isNone(changed)) return yield* new ChannelNotFound()
+          if (isConnected) yield* tell(changed.value, "connection.connected")
+          return changed.value
         },
         (effect) => outbox.transaction(effect),
         Effect.catchTag("SqlError", Effect.die)
       )
 
+      /** One login of a channel at a time; what the platform objects to is noted on the channel. */
       const through = Effect.fn("Channels.through")(function* (
         channel: Channel,
         login: Effect.Effect<LoginStep, PlatformFailure>
       ) {
-        const changed = yield* applyStep(channel, yield* login)
+        if (underWay.has(channel.id)) {
+          return yield* new ChannelStateForbids({ message: "Another login of this channel is under way." })
+        }
+        underWay.add(channel.id)
+        const step = yield* login.pipe(
+          Effect.tapError(({ detail, reason }) =>
+            Effect.zipRight(
+              repo.noteError(channel.id, reason),
+              Effect.annotateLogs(Effect.logWarning("a login failed"), { channel: channel.id, reason, detail })
+            )
+          ),
+          Effect.ensuring(Effect.sync(() => underWay.delete(channel.id)))
+        )
+        const changed = yield* applyStep(channel, step)
         yield* waker.wake(channel.id)
         return changed
       })
@@ -162,7 +174,9 @@ export class Channels extends Context.Tag("gatehouse/channel/Channels")<
       ) {
         const channel = yield* platformB(id)
         const pending = yield* pendingSession(channel)
-        return yield* through(channel, platform.login({ credentials, pending, verificationCode }))
+        const isSecondStep = channel.status === "two_factor_required" && Option.isSome(pending)
+        const code = isSecondStep ? verificationCode : Option.none()
+        return yield* through(channel, platform.login({ credentials, pending, verificationCode: code }))
       })
 
       const answerChallenge = Effect.fn("Channels.answerChallenge")(function* (
@@ -178,11 +192,10 @@ export class Channels extends Context.Tag("gatehouse/channel/Channels")<
         return yield* through(channel, platform.answerChallenge({ credentials, pending: pending.value, code }))
       })
 
-      const setStatus = Effect.fn("Channels.setStatus")(
-        function* (id: ChannelId, status: ChannelStatus, reason: Option.Option<string>, event: GatewayEvent) {
-          yield* repo.setState(id, { status, lastError: reason })
-          const channel = yield* repo.byId(id)
-          if (Option.isSome(channel)) yield* tell(channel.value, event)
+      const leave = Effect.fn("Channels.leave")(
+        function* (id: ChannelId) {
+          const left = yield* repo.end({ id, loginCount: null, status: "disconnected", reason: null })
+          if (Option.isSome(left)) yield* tell(left.value, "connection.disconnected")
         },
         (effect) => outbox.transaction(effect),
         Effect.orDie
@@ -190,8 +203,7 @@ export class Channels extends Context.Tag("gatehouse/channel/Channels")<
 
       const disconnect = Effect.fn("Channels.disconnect")(function* (id: string) {
         const channel = yield* byId(id)
-        if (channel.status === "disconnected") return channel
-        yield* setStatus(channel.id, "disconnected", Option.none(), "connection.disconnected")
+        yield* leave(channel.id)
         yield* waker.wake(channel.id)
         return yield* byId(id)
       })
@@ -208,9 +220,7 @@ export class Channels extends Context.Tag("gatehouse/channel/Channels")<
             : Effect.succeedNone,
         connect,
         answerChallenge,
-        disconnect,
-        lost: (id, status, reason) =>
-          Effect.zipRight(setStatus(id, status, Option.some(reason), "connection.error"), waker.wake(id))
+        disconnect
       })
     })
   )

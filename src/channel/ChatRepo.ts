@@ -4,6 +4,7 @@ import type { ChatType } from "../platform/domain/PlatformEvent.ts"
 import type { ChatMode } from "../reply/domain/AiSettings.ts"
 import { ChannelId } from "./domain/Channel.ts"
 import { Chat } from "./domain/Chat.ts"
+import type { MessageId } from "./domain/Message.ts"
 
 export class ChatRepo extends Effect.Service<ChatRepo>()("gatehouse/channel/ChatRepo", {
   effect: Effect.gen(function* () {
@@ -26,6 +27,7 @@ export class ChatRepo extends Effect.Service<ChatRepo>()("gatehouse/channel/Chat
         readonly type: ChatType
         readonly name: Option.Option<string>
         readonly unread: number
+        readonly lastMessageId: MessageId
         readonly lastMessageAt: DateTime.Utc
       }) => sql`
         INSERT INTO chats ${sql.insert({
@@ -34,11 +36,13 @@ export class ChatRepo extends Effect.Service<ChatRepo>()("gatehouse/channel/Chat
           type: chat.type,
           name: Option.getOrNull(chat.name),
           unreadCount: chat.unread,
+          lastMessageId: chat.lastMessageId,
           lastMessageAt: DateTime.toDateUtc(chat.lastMessageAt),
           createdAt: DateTime.toDateUtc(chat.lastMessageAt)
         })}
         ON CONFLICT (channel_id, chat_id) DO UPDATE SET
           unread_count = chats.unread_count + excluded.unread_count,
+          last_message_id = greatest(chats.last_message_id, excluded.last_message_id),
           last_message_at = greatest(chats.last_message_at, excluded.last_message_at),
           name = coalesce(chats.name, excluded.name)
         RETURNING (xmax = 0) AS is_new`,
@@ -48,13 +52,12 @@ export class ChatRepo extends Effect.Service<ChatRepo>()("gatehouse/channel/Chat
     )
     const page = Effect.fn("ChatRepo.page")(
       SqlSchema.findAll({
-        Request: Schema.Struct({ channelId: ChannelId, before: Schema.NullOr(Schema.String), limit: Schema.Int }),
+        Request: Schema.Struct({ channelId: ChannelId, before: Schema.NullOr(Schema.UUID), limit: Schema.Int }),
         Result: Chat,
         execute: ({ before, channelId, limit }) => sql`
-          SELECT * FROM chats WHERE channel_id = ${channelId} AND (${before}::text IS NULL OR
-            (last_message_at, chat_id) < (SELECT last_message_at, chat_id FROM chats
-              WHERE channel_id = ${channelId} AND chat_id = ${before}::text))
-          ORDER BY last_message_at DESC, chat_id DESC LIMIT ${limit}`
+          SELECT * FROM chats WHERE channel_id = ${channelId}
+          AND (${before}::uuid IS NULL OR last_message_id < ${before}::uuid)
+          ORDER BY last_message_id DESC LIMIT ${limit}`
       }),
       Effect.orDie
     )
@@ -72,6 +75,24 @@ export class ChatRepo extends Effect.Service<ChatRepo>()("gatehouse/channel/Chat
       Effect.asVoid,
       Effect.orDie
     )
-    return { byId, touch, page, update } as const
+    /** The chat that another name of the same chat leads to. */
+    const canonical = Effect.fn("ChatRepo.canonical")(
+      SqlSchema.findOne({
+        Request: Schema.Struct({ channelId: ChannelId, alias: Schema.String }),
+        Result: Schema.Struct({ chatId: Schema.String }),
+        execute: ({ alias, channelId }) =>
+          sql`SELECT chat_id FROM chat_aliases WHERE channel_id = ${channelId} AND alias = ${alias}`
+      }),
+      Effect.map(Option.map(({ chatId }) => chatId)),
+      Effect.orDie
+    )
+    const learn = Effect.fn("ChatRepo.learn")(
+      (row: { readonly channelId: ChannelId; readonly alias: string; readonly chatId: string }) => sql`
+        INSERT INTO chat_aliases ${sql.insert(row)}
+        ON CONFLICT (channel_id, alias) DO UPDATE SET chat_id = excluded.chat_id`,
+      Effect.asVoid,
+      Effect.orDie
+    )
+    return { byId, touch, page, update, canonical, learn } as const
   })
 }) {}

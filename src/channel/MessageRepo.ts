@@ -3,10 +3,11 @@ import { DateTime, Effect, Option, Schema } from "effect"
 import type { SentMessage } from "../platform/Platform.ts"
 import { MessageType } from "../platform/domain/PlatformEvent.ts"
 import { ChannelId } from "./domain/Channel.ts"
-import { Message, MessageId, type MessageStatus } from "./domain/Message.ts"
+import { mayComeFrom, Message, MessageId, type MessageStatus } from "./domain/Message.ts"
 
 const Row = Schema.Struct({ ...Message.fields, createdAt: Schema.DateTimeUtcFromDate })
 const WindowRow = Schema.Struct({
+  id: MessageId,
   direction: Schema.Literal("incoming", "outgoing"),
   type: MessageType,
   body: Schema.String
@@ -63,7 +64,7 @@ export class MessageRepo extends Effect.Service<MessageRepo>()("gatehouse/channe
       }),
       Effect.orDie
     )
-    /** The last messages of a chat up to and with one, newest first. */
+    /** The last messages of a chat, newest first, without what came in after one and what never arrived. */
     const window = Effect.fn("MessageRepo.window")(
       SqlSchema.findAll({
         Request: Schema.Struct({
@@ -74,8 +75,9 @@ export class MessageRepo extends Effect.Service<MessageRepo>()("gatehouse/channe
         }),
         Result: WindowRow,
         execute: ({ channelId, chatId, limit, upTo }) => sql`
-          SELECT direction, type, body FROM messages WHERE channel_id = ${channelId} AND chat_id = ${chatId}
-          AND id <= ${upTo} AND status NOT IN ('failed', 'deleted') ORDER BY id DESC LIMIT ${limit}`
+          SELECT id, direction, type, body FROM messages WHERE channel_id = ${channelId} AND chat_id = ${chatId}
+          AND (direction = 'outgoing' OR id <= ${upTo}) AND status NOT IN ('failed', 'deleted')
+          ORDER BY id DESC LIMIT ${limit}`
       }),
       Effect.orDie
     )
@@ -88,22 +90,37 @@ export class MessageRepo extends Effect.Service<MessageRepo>()("gatehouse/channe
       }),
       Effect.orDie
     )
-    const setStatus = Effect.fn("MessageRepo.setStatus")(
-      (id: MessageId, status: MessageStatus, error: Option.Option<string>) => sql`
-        UPDATE messages SET status = ${status}, error = ${Option.getOrNull(error)}
-        WHERE id = ${id} AND status IN ('queued', 'sending') RETURNING id`,
+    /** False when the message is in no status that may become `to`. */
+    const move = Effect.fn("MessageRepo.move")(
+      (id: MessageId, to: MessageStatus, error: Option.Option<string>) => sql`
+        UPDATE messages SET status = ${to}, error = ${Option.getOrNull(error)}
+        WHERE id = ${id} AND status = ANY(${mayComeFrom(to)}::text[]) RETURNING id`,
       Effect.map((rows) => rows.length === 1),
       Effect.orDie
     )
-    /** Notes that the platform has the message; false when that was noted before. */
+    /**
+     * Notes that the platform has the message; false when that was noted before. The platform's id is left out where
+     * another row has it: the platform may have shown the message without the id that we gave it.
+     */
     const markSent = Effect.fn("MessageRepo.markSent")(
-      (id: MessageId, sent: SentMessage) => sql`
-        UPDATE messages SET status = 'sent', error = NULL, chat_id = ${sent.chatId},
-          platform_message_id = ${sent.platformMessageId}, timestamp = ${DateTime.toDateUtc(sent.timestamp)}
+      ({ channelId, id }: Message, { chatId, platformMessageId, timestamp }: SentMessage) => sql`
+        UPDATE messages SET status = 'sent', error = NULL, chat_id = ${chatId},
+          timestamp = ${DateTime.toDateUtc(timestamp)},
+          platform_message_id = CASE WHEN NOT EXISTS (
+            SELECT 1 FROM messages o WHERE o.channel_id = ${channelId} AND o.chat_id = ${chatId}
+            AND o.platform_message_id = ${platformMessageId}::text) THEN ${platformMessageId}::text END
         WHERE id = ${id} AND status IN ('queued', 'sending') RETURNING id`,
       Effect.map((rows) => rows.length === 1),
       Effect.orDie
     )
-    return { insert, byId, ownAmong, page, window, nextUnsent, setStatus, markSent } as const
+    /** What is queued to one name of a chat goes on under another. */
+    const readdress = Effect.fn("MessageRepo.readdress")(
+      (row: { readonly channelId: ChannelId; readonly alias: string; readonly chatId: string }) => sql`
+        UPDATE messages SET chat_id = ${row.chatId}
+        WHERE channel_id = ${row.channelId} AND chat_id = ${row.alias} AND status IN ('queued', 'sending')`,
+      Effect.asVoid,
+      Effect.orDie
+    )
+    return { insert, byId, ownAmong, page, window, nextUnsent, move, markSent, readdress } as const
   })
 }) {}

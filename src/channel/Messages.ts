@@ -32,11 +32,14 @@ const address = /^(pb:\d{1,40}|pbuser:[\w.]{1,64})$/
 export class Messages extends Context.Tag("gatehouse/channel/Messages")<
   Messages,
   {
-    /** Stores what a poll saw together with `progress`, the writes that must commit with it. True when work came in. */
+    /**
+     * Stores what a poll saw together with `progress`, the writes that must commit with it; when that says false, nothing
+     * is stored. True when something came in.
+     */
     readonly record: (
       channel: Channel,
       seen: ReadonlyArray<SeenMessage>,
-      progress: Effect.Effect<void>
+      progress: Effect.Effect<boolean>
     ) => Effect.Effect<boolean>
     /** Puts an outgoing message into the channel's queue: joins the caller's transaction. */
     readonly queue: (message: {
@@ -115,15 +118,23 @@ export class Messages extends Context.Tag("gatehouse/channel/Messages")<
       ) {
         const last = Array.last(of)
         if (Option.isNone(last)) return []
-        const { channelId, chatId, chatType, timestamp } = last.value
+        const { channelId, chatId, chatType, id, timestamp } = last.value
         const unread = of.filter(({ direction }) => direction === "incoming").length
-        const isNew = yield* chats.touch({ channelId, chatId, type: chatType, name, unread, lastMessageAt: timestamp })
+        const isNew = yield* chats.touch({
+          channelId,
+          chatId,
+          type: chatType,
+          name,
+          unread,
+          lastMessageId: id,
+          lastMessageAt: timestamp
+        })
         const chat = isNew ? yield* chats.byId({ channelId, chatId }) : Option.none()
         return Option.toArray(chat).map((found) => ({ event: "chat.created" as const, data: chatItem(found) }))
       })
 
       const markSent = Effect.fn("Messages.markSent")(function* (message: Message, sent: SentMessage) {
-        const isFirst = yield* repo.markSent(message.id, sent)
+        const isFirst = yield* repo.markSent(message, sent)
         if (!isFirst) return
         const stored = Message.make({
           ...message,
@@ -133,7 +144,13 @@ export class Messages extends Context.Tag("gatehouse/channel/Messages")<
           platformMessageId: Option.some(sent.platformMessageId),
           timestamp: sent.timestamp
         })
-        const created = yield* touchChat([stored], message.recipient)
+        if (message.chatId !== sent.chatId) {
+          const alias = { channelId: message.channelId, alias: message.chatId, chatId: sent.chatId }
+          yield* chats.learn(alias)
+          yield* repo.readdress(alias)
+        }
+        const name = message.chatId === sent.chatId ? Option.none() : message.recipient
+        const created = yield* touchChat([stored], name)
         yield* publish(message.channelId, [...created, { event: "message.sent", data: messageItem(stored) }])
         yield* count(stored)
       })
@@ -142,13 +159,17 @@ export class Messages extends Context.Tag("gatehouse/channel/Messages")<
         channel: Channel,
         seen: ReadonlyArray<SeenMessage>
       ) {
-        const clientIds = seen.flatMap(({ clientId }) => Option.toArray(clientId))
+        const clientIds = seen.flatMap(({ clientId, direction }) =>
+          direction === "outgoing" ? Option.toArray(clientId) : []
+        )
         if (clientIds.length === 0) return seen
         const own = new Map(
           (yield* repo.ownAmong({ channelId: channel.id, ids: clientIds })).map((row) => [row.id, row])
         )
-        const rowOfSeen = ({ clientId }: SeenMessage) =>
-          Option.flatMapNullable(clientId, (id) => own.get(MessageId.make(id, { disableValidation: true })))
+        const rowOfSeen = ({ clientId, direction }: SeenMessage) =>
+          direction === "outgoing"
+            ? Option.flatMapNullable(clientId, (id) => own.get(MessageId.make(id, { disableValidation: true })))
+            : Option.none()
         yield* Effect.forEach(seen, (message) =>
           Option.match(rowOfSeen(message), { onNone: () => Effect.void, onSome: (row) => markSent(row, message) })
         )
@@ -156,8 +177,8 @@ export class Messages extends Context.Tag("gatehouse/channel/Messages")<
       })
 
       const record = Effect.fn("Messages.record")(
-        function* (channel: Channel, seen: ReadonlyArray<SeenMessage>, progress: Effect.Effect<void>) {
-          yield* progress
+        function* (channel: Channel, seen: ReadonlyArray<SeenMessage>, progress: Effect.Effect<boolean>) {
+          if (!(yield* progress)) return false
           const foreign = yield* reconcileOwn(channel, seen)
           if (foreign.length === 0) return false
           const rows = yield* Effect.forEach(foreign, (message) => rowOf(channel, message))
@@ -190,12 +211,14 @@ export class Messages extends Context.Tag("gatehouse/channel/Messages")<
         readonly body: string
         readonly source: "api" | "ai"
       }) {
-        const chat = yield* chats.byId({ channelId: input.channelId, chatId: input.to })
+        const { channelId } = input
+        const chatId = Option.getOrElse(yield* chats.canonical({ channelId, alias: input.to }), () => input.to)
+        const chat = yield* chats.byId({ channelId, chatId })
         const now = yield* DateTime.now
         const message = Message.make({
           id: input.id,
-          channelId: input.channelId,
-          chatId: input.to,
+          channelId,
+          chatId,
           chatType: Option.match(chat, { onNone: () => "private" as const, onSome: ({ type }) => type }),
           platformMessageId: Option.none(),
           direction: "outgoing",
@@ -237,7 +260,7 @@ export class Messages extends Context.Tag("gatehouse/channel/Messages")<
         sent: (message, sent) =>
           Effect.zipRight(Effect.orDie(outbox.transaction(markSent(message, sent))), watch.settle(message.id)),
         failed: (message, reason) =>
-          Effect.zipRight(repo.setStatus(message.id, "failed", Option.some(reason)), watch.settle(message.id)),
+          Effect.zipRight(repo.move(message.id, "failed", Option.some(reason)), watch.settle(message.id)),
         sendText,
         page: (channelId, chatId, { before, limit }) =>
           repo.page({ channelId, chatId, before: Option.getOrNull(before), limit })

@@ -1,6 +1,6 @@
 import { HttpApiBuilder } from "@effect/platform"
-import { Effect, Either, Encoding } from "effect"
-import { BadRequest, Conflict, Invalid, NotFound } from "../api/Problem.ts"
+import { Effect } from "effect"
+import { Conflict, Invalid, NotFound } from "../api/Problem.ts"
 import { CurrentChannel } from "../api/Security.ts"
 import { ServiceApi } from "../api/ServiceApi.ts"
 import { pageAnswer, pageOf } from "../http/Pages.ts"
@@ -13,15 +13,6 @@ import { Messages } from "./Messages.ts"
 
 export const noSuchChat = () => new NotFound({ message: "No such chat." })
 
-/** Chats page by the chat's own id, which is no UUID. */
-const chatCursor = (cursor: string | undefined) =>
-  cursor === undefined
-    ? Effect.succeedNone
-    : Either.match(Encoding.decodeBase64UrlString(cursor), {
-        onLeft: () => Effect.fail(new BadRequest({ message: "The cursor is not one of ours." })),
-        onRight: (id) => Effect.succeedSome(id)
-      })
-
 export const ChatsHttp = HttpApiBuilder.group(ServiceApi, "chats", (handlers) =>
   Effect.gen(function* () {
     const chats = yield* Chats
@@ -31,9 +22,13 @@ export const ChatsHttp = HttpApiBuilder.group(ServiceApi, "chats", (handlers) =>
       .handle("listChats", ({ path, urlParams }) =>
         Effect.gen(function* () {
           const channel = yield* channelOfPath(path.id)
-          const before = yield* chatCursor(urlParams.cursor)
-          const rows = yield* chats.page(channel.id, { before, limit: urlParams.limit })
-          return pageAnswer(rows, urlParams.limit, ({ chatId }) => chatId, chatItem)
+          const page = yield* pageOf(urlParams)
+          return pageAnswer(
+            yield* chats.page(channel.id, page),
+            page.limit,
+            ({ lastMessageId }) => lastMessageId,
+            chatItem
+          )
         })
       )
       .handle("updateChat", ({ path, payload }) =>

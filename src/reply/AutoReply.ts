@@ -13,6 +13,12 @@ import { ReplyChannel, type TriggeringMessage } from "./ReplyChannel.ts"
 const hour = Duration.hours(1)
 const repeats = 2
 
+/** The provider's own wish for the next attempt, else a second, then two. */
+const patience = Schedule.identity<ChatModelFailure>().pipe(
+  Schedule.intersect(Schedule.recurs(repeats)),
+  Schedule.addDelay(([{ retryAfter }, attempt]) => Option.getOrElse(retryAfter, () => Duration.seconds(2 ** attempt)))
+)
+
 type ReplyEvent = "ai.reply.generated" | "ai.reply.sent" | "ai.reply.failed"
 
 const isPassing = ({ kind }: ChatModelFailure) =>
@@ -97,21 +103,7 @@ export class AutoReply extends Context.Tag("gatehouse/reply/AutoReply")<
           maxTokens: effective.maxTokens,
           timeout
         })
-        const patient = Effect.tapError(call, ({ retryAfter }) =>
-          Effect.sleep(
-            Duration.min(
-              Option.getOrElse(retryAfter, () => Duration.zero),
-              timeout
-            )
-          )
-        )
-        return yield* patient.pipe(
-          Effect.retry({
-            while: isPassing,
-            times: repeats,
-            schedule: Schedule.jittered(Schedule.exponential("1 second"))
-          })
-        )
+        return yield* Effect.retry(call, { while: isPassing, schedule: patience })
       })
 
       const echo = (message: TriggeringMessage): ChatAnswer => ({
@@ -147,7 +139,7 @@ export class AutoReply extends Context.Tag("gatehouse/reply/AutoReply")<
             modelName: Option.some(modelName),
             promptTokens,
             completionTokens,
-            latencyMs: Option.some(endedAt - startedAt),
+            latencyMs: Option.some(Math.round(endedAt - startedAt)),
             dueAt: Option.some(DateTime.unsafeMake(endedAt + replyDelaySeconds * 1000))
           },
           Option.some("ai.reply.generated")

@@ -1,45 +1,38 @@
 import { Array, Effect, FiberMap, Queue } from "effect"
+import { supervise } from "../../kit/Supervise.ts"
 import { AiLogs } from "../../reply/AiLogs.ts"
 import { AutoReply } from "../../reply/AutoReply.ts"
+import type { AiLog } from "../../reply/domain/AiLog.ts"
 import type { ChannelId } from "../domain/Channel.ts"
 
-const chatsAtOnce = 16
-const lookAgain = "5 seconds"
+const lookAgain = "30 seconds"
+const repliesAtOnce = 64
 
 /**
- * Answers what waits for an answer: one reply at a time in each chat, in the order of the messages, several chats side by
- * side. The rows are the queue; a reply that crashed is found again and goes on.
+ * Answers the messages of one channel: one fiber for each chat with open replies, which takes them in the order of their
+ * messages. Replies are rows, so one that was under way when the program ended goes on where it was.
  */
-export const replySender = Effect.fn("ReplySender")(function* (id: ChannelId, wake: Queue.Dequeue<void>) {
+export const replySender = Effect.fn("ReplySender")(function* (id: ChannelId, roused: Queue.Queue<void>) {
   const logs = yield* AiLogs
   const replies = yield* AutoReply
   const chats = yield* FiberMap.make<string>()
-  const lanes = yield* Effect.makeSemaphore(chatsAtOnce)
+  const lanes = yield* Effect.makeSemaphore(repliesAtOnce)
 
-  const answer = (chatId: string, ids: ReadonlyArray<string>) =>
-    FiberMap.run(
-      chats,
-      chatId,
-      lanes
-        .withPermits(1)(Effect.forEach(ids, replies.advance, { discard: true }))
-        .pipe(Effect.tapErrorCause((cause) => Effect.logWarning("a reply crashed and will be tried again", cause))),
-      { onlyIfMissing: true }
+  /** What came in meanwhile is found by the next look. */
+  const answer = (open: ReadonlyArray<AiLog>) =>
+    Effect.forEach(open, (log) => lanes.withPermits(1)(replies.advance(log.id)), { discard: true }).pipe(
+      Effect.zipRight(Queue.offer(roused, undefined))
     )
 
-  const turn = Effect.gen(function* () {
-    const open = yield* logs.open(id)
-    const byChat = Object.entries(Array.groupBy(open, ({ chatId }) => chatId))
+  const look = Effect.gen(function* () {
+    const byChat = Array.groupBy(yield* logs.open(id), ({ chatId }) => chatId)
     yield* Effect.forEach(
-      byChat,
-      ([chatId, of]) =>
-        answer(
-          chatId,
-          of.map((log) => log.id)
-        ),
+      Object.entries(byChat),
+      ([chatId, open]) => FiberMap.run(chats, chatId, supervise("ReplySender", answer(open)), { onlyIfMissing: true }),
       { discard: true }
     )
-    yield* Effect.timeoutOption(Queue.take(wake), lookAgain)
+    yield* Effect.timeoutOption(Queue.take(roused), lookAgain)
   })
 
-  return yield* Effect.forever(turn)
+  return yield* Effect.forever(look)
 }, Effect.scoped)

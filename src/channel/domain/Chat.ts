@@ -2,7 +2,9 @@ import { DateTime, Option, Schema } from "effect"
 import { ChatType } from "../../platform/domain/PlatformEvent.ts"
 import { ChatMode } from "../../reply/domain/AiSettings.ts"
 import { ChannelId } from "./Channel.ts"
+import { MessageId } from "./Message.ts"
 
+/** A conversation of a channel; `lastMessageId` orders the chats of a channel by their latest activity. */
 export class Chat extends Schema.Class<Chat>("Chat")({
   channelId: ChannelId,
   chatId: Schema.String,
@@ -10,6 +12,7 @@ export class Chat extends Schema.Class<Chat>("Chat")({
   name: Schema.OptionFromNullOr(Schema.String),
   isBlocked: Schema.Boolean,
   unreadCount: Schema.Int,
+  lastMessageId: MessageId,
   lastMessageAt: Schema.OptionFromNullOr(Schema.DateTimeUtcFromDate),
   aiMode: ChatMode,
   customSystemPrompt: Schema.OptionFromNullOr(Schema.String)

@@ -1,4 +1,4 @@
-import { DateTime, Option, Schema } from "effect"
+import { Array, DateTime, Option, Schema } from "effect"
 import { ChatType, MessageType } from "../../platform/domain/PlatformEvent.ts"
 import { ChannelId } from "./Channel.ts"
 
@@ -34,6 +34,20 @@ export class Message extends Schema.Class<Message>("Message")({
     return this.status !== "queued" && this.status !== "sending"
   }
 }
+
+const next: { readonly [From in MessageStatus]: ReadonlyArray<MessageStatus> } = {
+  queued: ["sending", "sent", "failed"],
+  sending: ["queued", "sent", "failed"],
+  sent: ["delivered", "read", "deleted"],
+  delivered: ["read", "deleted"],
+  read: ["deleted"],
+  failed: [],
+  deleted: []
+}
+
+/** The statuses that may turn into this one: forward only, but for what the platform refused before it accepted it. */
+export const mayComeFrom = (to: MessageStatus): ReadonlyArray<MessageStatus> =>
+  Array.filter(MessageStatus.literals, (from) => next[from].includes(to))
 
 /** The message in wire form, also `data` of message events (gateway specification, part 2; contract, part 4). */
 export const messageItem = (message: Message) => ({

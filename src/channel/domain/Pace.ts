@@ -20,3 +20,6 @@ export const afterRateLimit = (times: number, asked: Option.Option<number>): Dur
 /** The nth wait in a row while the platform cannot be reached: 20 s doubling to 10 min. */
 export const afterOutage = (times: number): Duration.Duration =>
   Duration.min(Duration.times(firstRetry, 2 ** Math.min(times - 1, 10)), longestRetry)
+
+/** How long sending rests after the platform blocked it as an action: six hours, then a day each time. */
+export const afterBlock = (times: number): Duration.Duration => (times <= 1 ? Duration.hours(6) : Duration.days(1))

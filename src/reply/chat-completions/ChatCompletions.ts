@@ -40,7 +40,7 @@ const waitOf = (header: string | undefined, now: DateTime.Utc): Option.Option<Du
   Option.flatMap(Option.fromNullable(header), (text) =>
     /^\d+(\.\d+)?$/.test(text.trim())
       ? Option.some(Duration.seconds(Number(text)))
-      : Option.map(DateTime.make(text), (moment) => DateTime.distanceDuration(now, moment))
+      : Option.map(DateTime.make(new Date(text)), (moment) => DateTime.distanceDuration(now, moment))
   )
 
 /** At most the limit of a body, as text. */

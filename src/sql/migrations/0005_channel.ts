@@ -14,11 +14,16 @@ export default Effect.flatMap(
       last_error text,
       token_digest text NOT NULL UNIQUE,
       session_sealed text,
+      login_count integer NOT NULL DEFAULT 0,
       poll_cursor text,
+      paused_until timestamptz,
+      frozen_until timestamptz,
+      setbacks integer NOT NULL DEFAULT 0,
       connected_at timestamptz,
       last_synced_at timestamptz,
       created_at timestamptz NOT NULL
     );
+    CREATE INDEX channels_connected ON channels (id) WHERE status = 'connected';
 
     CREATE TABLE chats (
       channel_id uuid NOT NULL REFERENCES channels ON DELETE CASCADE,
@@ -27,13 +32,21 @@ export default Effect.flatMap(
       name text,
       is_blocked boolean NOT NULL DEFAULT false,
       unread_count integer NOT NULL DEFAULT 0,
+      last_message_id uuid NOT NULL,
       last_message_at timestamptz,
       ai_mode text NOT NULL DEFAULT 'inherit' CHECK (ai_mode IN ('inherit', 'enabled', 'disabled')),
       custom_system_prompt text,
       created_at timestamptz NOT NULL,
       PRIMARY KEY (channel_id, chat_id)
     );
-    CREATE INDEX chats_recent ON chats (channel_id, last_message_at DESC, chat_id DESC);
+    CREATE INDEX chats_active ON chats (channel_id, last_message_id DESC);
+
+    CREATE TABLE chat_aliases (
+      channel_id uuid NOT NULL REFERENCES channels ON DELETE CASCADE,
+      alias text NOT NULL,
+      chat_id text NOT NULL,
+      PRIMARY KEY (channel_id, alias)
+    );
 
     CREATE TABLE messages (
       id uuid PRIMARY KEY,

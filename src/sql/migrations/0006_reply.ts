@@ -11,14 +11,14 @@ export default Effect.flatMap(
     );
 
     CREATE TABLE ai_accounts (
-      account_id uuid PRIMARY KEY,
+      account_id uuid PRIMARY KEY REFERENCES channels ON DELETE CASCADE,
       settings jsonb NOT NULL,
       api_key_sealed text
     );
 
     CREATE TABLE ai_logs (
       id uuid PRIMARY KEY,
-      account_id uuid NOT NULL,
+      account_id uuid NOT NULL REFERENCES channels ON DELETE CASCADE,
       chat_id text NOT NULL,
       message_id uuid NOT NULL UNIQUE,
       reply_message_id uuid UNIQUE,
@@ -32,7 +32,7 @@ export default Effect.flatMap(
       due_at timestamptz,
       created_at timestamptz NOT NULL
     );
-    CREATE INDEX ai_logs_open ON ai_logs (account_id, due_at) WHERE status IN ('pending', 'generated');
+    CREATE INDEX ai_logs_open ON ai_logs (account_id, id) WHERE status IN ('pending', 'generated');
     CREATE INDEX ai_logs_account ON ai_logs (account_id, id DESC);
     CREATE INDEX ai_logs_chat ON ai_logs (account_id, chat_id, id DESC);
   `

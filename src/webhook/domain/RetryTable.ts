@@ -13,7 +13,7 @@ export const retryAfter = (header: string, now: DateTime.Utc): Option.Option<Dur
   const wait = /^\d{1,10}$/.test(header.trim())
     ? Option.some(Number(header) * 1000)
     : /^[A-Za-z]{3},/.test(header.trim())
-      ? Option.map(DateTime.make(header), (moment) => moment.epochMillis - now.epochMillis)
+      ? Option.map(DateTime.make(new Date(header)), (moment) => moment.epochMillis - now.epochMillis)
       : Option.none()
   return Option.map(
     Option.filter(wait, (millis) => millis > 0),

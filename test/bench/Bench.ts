@@ -1,0 +1,177 @@
+import { spawn } from "node:child_process"
+import { mkdtempSync, rmSync } from "node:fs"
+import { createServer } from "node:http"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { NodeRuntime } from "@effect/platform-node"
+import { SqlClient } from "@effect/sql"
+import { Console, DateTime, Effect, Layer, Redacted } from "effect"
+import { nextId } from "../../src/kit/Id.ts"
+import { Seal } from "../../src/kit/Seal.ts"
+import { DatabaseAddress } from "../../src/sql/Database.ts"
+import * as Database from "../../src/sql/Database.ts"
+import * as EmbeddedPostgres from "../../src/sql/EmbeddedPostgres.ts"
+import * as Migrations from "../../src/sql/Migrations.ts"
+import { statements } from "../../src/subscription/SubscriberReader.ts"
+import { Endpoints } from "../../src/webhook/Endpoints.ts"
+import { Outbox } from "../../src/webhook/Outbox.ts"
+import * as Webhooks from "../../src/webhook/Webhooks.ts"
+import { call } from "../support/Api.ts"
+import { secrets } from "../support/Gatehouse.ts"
+import * as TestSharding from "../support/TestSharding.ts"
+import { postAll, subscriberServer } from "./Baseline.ts"
+import { requestsPerSecond } from "./Load.ts"
+
+interface Row {
+  readonly name: string
+  readonly ours: number
+  readonly baseline: number
+  readonly asked: number
+}
+
+const rounds = [1, 2, 3]
+const directory = mkdtempSync(join(tmpdir(), "gatehouse-bench-"))
+
+const best = (figures: ReadonlyArray<number>) => Math.max(...figures)
+
+const ready = async (url: string) => {
+  for (;;) {
+    const isReady = await fetch(`${url}/readyz`).then(
+      ({ status }) => status === 200,
+      () => false
+    )
+    if (isReady) return
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+}
+
+/** `GET /client/subscribers/{id}` of the built program against node:http with the same SELECT, on one database. */
+const subscriberRead = (databaseUrl: string) =>
+  Effect.gen(function* () {
+    const port = 8190
+    const url = `http://127.0.0.1:${port}`
+    const env = {
+      PATH: process.env["PATH"] ?? "",
+      ...secrets,
+      DATABASE_URL: databaseUrl,
+      PORT: String(port),
+      LOG_LEVEL: "error"
+    }
+    const program = spawn(process.execPath, ["dist/gatehouse.mjs", "serve"], { env, stdio: "ignore" })
+    yield* Effect.addFinalizer(() => Effect.sync(() => program.kill("SIGTERM")))
+    yield* Effect.promise(() => ready(url))
+    const registered = yield* call("POST", `${url}/api/v1/auth/register`, {
+      body: { name: "Ann", email: "ann@example.com", password: "eight characters" }
+    })
+    const token: string = registered.body.data.token
+    const app = yield* call("POST", `${url}/api/v1/apps`, {
+      token,
+      body: { name: "Notes", bundle_id: "com.example.notes" }
+    })
+    const key: string = app.body.data.public_api_key
+    yield* call("GET", `${url}/api/v1/client/subscribers/u1`, { token: key })
+    const { pool, server } = subscriberServer(databaseUrl, statements.byKey)
+    yield* Effect.addFinalizer(() => Effect.promise(() => (server.close(), pool.end())))
+    yield* Effect.promise(() => new Promise<void>((resolve) => server.listen(8191, "127.0.0.1", resolve)))
+    const measure = (at: string) =>
+      Effect.promise(() => requestsPerSecond(`${at}/api/v1/client/subscribers/u1`, key, { lanes: 32, seconds: 3 }))
+    const ours: Array<number> = []
+    const baseline: Array<number> = []
+    for (const _ of rounds) {
+      ours.push(yield* measure(url))
+      baseline.push(yield* measure("http://127.0.0.1:8191"))
+    }
+    return { name: "GET /client/subscribers/{id}, requests/s", ours: best(ours), baseline: best(baseline), asked: 0.4 }
+  }).pipe(Effect.scoped)
+
+const receiver = Effect.acquireRelease(
+  Effect.async<{ readonly url: string; readonly count: () => number }>((resume) => {
+    let count = 0
+    const server = createServer((incoming, response) => {
+      incoming.resume()
+      incoming.on("end", () => {
+        count += 1
+        response.writeHead(204).end()
+      })
+    })
+    server.listen(8192, "127.0.0.1", () =>
+      resume(Effect.succeed({ url: "http://127.0.0.1:8192/", count: () => count, close: () => server.close() }))
+    )
+  }),
+  () => Effect.void
+)
+
+/** Events accepted by the outbox until delivered and settled, against a loop that signs and posts the same bodies. */
+const webhookDelivery = Effect.gen(function* () {
+  const total = 4000
+  const { count, url } = yield* receiver
+  const endpoints = yield* Endpoints
+  const outbox = yield* Outbox
+  const sql = yield* SqlClient.SqlClient
+  const owner = { kind: "app", id: yield* nextId } as const
+  const { secret } = yield* endpoints.create({ owner, url, events: ["*"], retryCount: 5, timeoutSeconds: 10 })
+  const data = { text: "x".repeat(800) }
+  const deliver = Effect.gen(function* () {
+    const timestamp = yield* DateTime.now
+    const startedAt = performance.now()
+    const goal = count() + total
+    yield* Effect.forEach(
+      Array.from({ length: total / 20 }),
+      () =>
+        Effect.flatMap(
+          Effect.forEach(Array.from({ length: 20 }), () => nextId),
+          (ids) =>
+            outbox.transaction(
+              outbox.publish(ids.map((eventId) => ({ eventId, owner, event: "bench", timestamp, data })))
+            )
+        ),
+      { concurrency: 4, discard: true }
+    )
+    yield* Effect.repeat(Effect.sleep("5 millis"), { until: () => count() >= goal })
+    const left = sql<{ n: number }>`SELECT count(*) AS n FROM webhook_deliveries WHERE state <> 'succeeded'`
+    yield* Effect.repeat(Effect.zipRight(Effect.sleep("5 millis"), left), { until: ([row]) => row?.n === 0 })
+    return total / ((performance.now() - startedAt) / 1000)
+  })
+  const bodies = Array.from({ length: total }, (_, index) =>
+    JSON.stringify({ event: "bench", app_id: owner.id, timestamp: "2026", index, data })
+  )
+  const post = Effect.promise(async () => {
+    const startedAt = performance.now()
+    await postAll(url, Redacted.value(secret), bodies, 32)
+    return total / ((performance.now() - startedAt) / 1000)
+  })
+  const ours: Array<number> = []
+  const baseline: Array<number> = []
+  for (const _ of rounds) {
+    ours.push(yield* deliver)
+    baseline.push(yield* post)
+  }
+  return { name: "events accepted → delivered, events/s", ours: best(ours), baseline: best(baseline), asked: 0.4 }
+}).pipe(Effect.scoped)
+
+const engine = Webhooks.layer({ allowPrivate: true }).pipe(
+  Layer.provide([TestSharding.layer, Seal.layer([Redacted.make(Buffer.alloc(32, 1))])])
+)
+
+const print = ({ asked, baseline, name, ours }: Row) =>
+  Console.log(
+    `| ${name} | ${baseline.toFixed(0)} | ${ours.toFixed(0)} | **${(ours / baseline).toFixed(2)}** | at least ${asked} |`
+  )
+
+const database = Migrations.layer.pipe(
+  Layer.provideMerge(Database.layer),
+  Layer.provideMerge(EmbeddedPostgres.layer({ dataDir: directory, maxConnections: 20 }))
+)
+
+NodeRuntime.runMain(
+  Effect.gen(function* () {
+    const { url } = yield* DatabaseAddress
+    yield* Console.log("| row | baseline | ours | ratio | asked |\n|---|---|---|---|---|")
+    yield* print(yield* subscriberRead(Redacted.value(url)))
+    yield* print(yield* Effect.provide(webhookDelivery, engine))
+    yield* Effect.sync(() => process.exit(0))
+  }).pipe(
+    Effect.provide(database),
+    Effect.ensuring(Effect.sync(() => rmSync(directory, { recursive: true, force: true })))
+  )
+)

@@ -1,0 +1,85 @@
+import { Effect, Layer, Option, Redacted } from "effect"
+import { Channels } from "../../src/channel/Channels.ts"
+import { services } from "../../src/channel/ChannelContext.ts"
+import { ChannelWaker } from "../../src/channel/ChannelWaker.ts"
+import * as ChannelActor from "../../src/channel/actor/ChannelActor.ts"
+import type { ChannelId } from "../../src/channel/domain/Channel.ts"
+import { Seal } from "../../src/kit/Seal.ts"
+import { AiEnvironment } from "../../src/reply/AiEnvironment.ts"
+import { ChatModel, type ChatModelFailure, type ChatRequest } from "../../src/reply/ChatModel.ts"
+import { Mortal } from "./Mortal.ts"
+import * as MortalDatabase from "./Mortal.ts"
+import * as PlatformInMemory from "./PlatformInMemory.ts"
+import * as ToldEvents from "./ToldEvents.ts"
+
+/** What outlives the program: the platform, and what the provider was asked and answers. */
+export class World extends PlatformInMemory.PlatformWorld {
+  readonly asked: Array<ChatRequest> = []
+  readonly answers: Array<string | ChatModelFailure> = []
+}
+
+const sealing = Seal.layer([Redacted.make(Buffer.alloc(32, 7))])
+
+const environment = Layer.succeed(AiEnvironment, {
+  baseUrl: Option.none(),
+  apiKey: Option.none(),
+  modelName: Option.none(),
+  systemPrompt: Option.none()
+})
+
+const provider = (world: World, mortal: Mortal) =>
+  Layer.succeed(
+    ChatModel,
+    ChatModel.of({
+      complete: (request) =>
+        mortal.call(
+          Effect.gen(function* () {
+            world.asked.push(request)
+            const answer = world.answers.shift() ?? "With pleasure."
+            if (typeof answer !== "string") return yield* answer
+            return {
+              reply: answer,
+              model: request.model,
+              promptTokens: Option.some(9),
+              completionTokens: Option.some(3)
+            }
+          })
+        )
+    })
+  )
+
+/** The services of one life of the program, with wake-ups that go nowhere unless told. */
+export const layer = (world: World, mortal = new Mortal(Infinity), waker: Layer.Layer<ChannelWaker> = deaf) =>
+  services.pipe(
+    Layer.provideMerge(waker),
+    Layer.provideMerge(ToldEvents.layer),
+    Layer.provideMerge(
+      Layer.mergeAll(sealing, environment, provider(world, mortal), PlatformInMemory.layer(world, mortal.call))
+    ),
+    Layer.provideMerge(MortalDatabase.database(mortal))
+  )
+
+export const deaf = Layer.succeed(ChannelWaker, ChannelWaker.of({ wake: () => Effect.void }))
+
+/** Wake-ups that reach the one actor of the test, once it is there. */
+export const hearing = () => {
+  let wake: Effect.Effect<unknown> = Effect.void
+  const start = (id: ChannelId, options: Parameters<typeof ChannelActor.make>[1]) =>
+    Effect.gen(function* () {
+      const actor = yield* ChannelActor.make(id, options)
+      wake = actor.wake
+      yield* actor.wake
+      return actor
+    })
+  const waker = Layer.succeed(ChannelWaker, ChannelWaker.of({ wake: () => Effect.suspend(() => Effect.asVoid(wake)) }))
+  return { waker, start }
+}
+
+/** A channel that is connected, and has not set its baseline. */
+export const connectedAs = Effect.fn(function* (username: string) {
+  const channels = yield* Channels
+  const { channel } = yield* channels.create("Shop", "platform_b")
+  return yield* channels.connect(channel.id, { username, password: Redacted.make("correct horse") }, Option.none())
+})
+
+export const connected = connectedAs("shop")

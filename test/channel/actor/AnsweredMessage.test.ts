@@ -1,0 +1,93 @@
+import { assert, layer } from "@effect/vitest"
+import { DateTime, Duration, Effect, Layer, Option, Redacted } from "effect"
+import { ChannelSessions } from "../../../src/channel/ChannelSessions.ts"
+import type { ChannelId } from "../../../src/channel/domain/Channel.ts"
+import { AiSettings } from "../../../src/reply/AiSettings.ts"
+import * as TestDatabase from "../../support/TestDatabase.ts"
+import * as Life from "../Life.ts"
+import { Mortal } from "../Mortal.ts"
+import { noon, passUntil } from "../Passing.ts"
+import { told } from "../ToldEvents.ts"
+
+const pollInterval = Duration.seconds(4)
+
+/** A connected channel whose next poll reports what was written since. */
+const answering = Effect.gen(function* () {
+  const settings = yield* AiSettings
+  yield* settings.putGlobal({ enabled: true, systemPrompt: "Be kind." }, Option.some(Redacted.make("sk-test")))
+  const sessions = yield* ChannelSessions
+  const channel = yield* Life.connected
+  const open = yield* Effect.flatten(sessions.open(channel.id))
+  yield* sessions.keep(open, { session: open.session, cursor: "0", messages: [] })
+  return channel
+})
+
+/** Runs the actor until the message is answered or the life ends. */
+const live = (world: Life.World, id: ChannelId, mortal: Mortal) =>
+  Effect.gen(function* () {
+    const isAnswered = Effect.map(told(id), (events) => events.some(({ event }) => event === "ai.reply.sent"))
+    const { start, waker } = Life.hearing()
+    const services = yield* Layer.build(Life.layer(world, mortal, waker))
+    mortal.isBorn = true
+    yield* start(id, { pollInterval }).pipe(Effect.sandbox, Effect.either, Effect.provide(services))
+    yield* passUntil(Effect.map(isAnswered, (isAnswered) => isAnswered || mortal.isDead))
+    return yield* isAnswered
+  }).pipe(Effect.scoped)
+
+const story = (id: string) =>
+  Effect.map(told(id), (events) => events.map(({ event }) => event).filter((event) => !event.startsWith("connection")))
+
+layer(TestDatabase.layer)("a message is answered", (it) => {
+  it.effect("in the order of the specification, after the delay and the typing", () => {
+    const world = new Life.World()
+    return Effect.gen(function* () {
+      yield* noon
+      const { id } = yield* Effect.provide(answering, Life.layer(world))
+      world.write("1", "Are you open today?", DateTime.formatIso(yield* DateTime.now))
+      assert.isTrue(yield* live(world, id, new Mortal(Infinity)))
+      assert.deepStrictEqual(yield* story(id), [
+        "chat.created",
+        "message.received",
+        "ai.reply.generated",
+        "message.sent",
+        "ai.reply.sent"
+      ])
+      assert.deepStrictEqual(
+        world.sent.map(({ body, chatId }) => [chatId, body]),
+        [["pb:1", "With pleasure."]]
+      )
+      assert.deepStrictEqual(world.asked[0]?.turns, [
+        { role: "system", content: "Be kind." },
+        { role: "user", content: "Are you open today?" }
+      ])
+    })
+  })
+
+  it.effect(
+    "once, whenever the program is killed",
+    () =>
+      Effect.gen(function* () {
+        yield* noon
+        let lastStep = 0
+        let isWhole = false
+        while (!isWhole) {
+          lastStep += 1
+          const world = new Life.World()
+          const { id } = yield* Effect.provide(answering, Life.layer(world))
+          world.write("1", "Are you open today?", DateTime.formatIso(yield* DateTime.now))
+          const mortal = new Mortal(lastStep)
+          yield* live(world, id, mortal)
+          isWhole = !mortal.isDead
+          assert.isTrue(yield* live(world, id, new Mortal(Infinity)), `answered after step ${lastStep}`)
+          assert.strictEqual(world.sent.length, 1, `sent once after step ${lastStep}`)
+          assert.deepStrictEqual(
+            (yield* story(id)).toSorted(),
+            ["ai.reply.generated", "ai.reply.sent", "chat.created", "message.received", "message.sent"],
+            `told once after step ${lastStep}`
+          )
+        }
+        assert.isAbove(lastStep, 30)
+      }),
+    180_000
+  )
+})

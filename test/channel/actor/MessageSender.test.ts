@@ -1,0 +1,149 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Fiber, Option, Queue } from "effect"
+import { messageSender } from "../../../src/channel/actor/MessageSender.ts"
+import { Channels } from "../../../src/channel/Channels.ts"
+import type { Channel } from "../../../src/channel/domain/Channel.ts"
+import { MessageId } from "../../../src/channel/domain/Message.ts"
+import { Messages } from "../../../src/channel/Messages.ts"
+import { nextId } from "../../../src/kit/Id.ts"
+import * as TestDatabase from "../../support/TestDatabase.ts"
+import * as Life from "../Life.ts"
+import { noon, pass, passUntil } from "../Passing.ts"
+import { told } from "../ToldEvents.ts"
+
+const queue = Effect.fn(function* (channel: Channel, to: string, body: string) {
+  const messages = yield* Messages
+  return yield* messages.queue({ id: MessageId.make(yield* nextId), channelId: channel.id, to, body, source: "api" })
+})
+
+const sending = Effect.gen(function* () {
+  yield* noon
+  const channel = yield* Life.connected
+  const roused = yield* Queue.sliding<void>(1)
+  const start = Effect.fork(messageSender(channel.id, roused))
+  return { channel, start }
+})
+
+const statusesIn = (channel: Channel, chatId: string) =>
+  Effect.flatMap(Messages, (messages) =>
+    Effect.map(messages.page(channel.id, chatId, { before: Option.none(), limit: 99 }), (page) =>
+      page.map(({ status }) => status).reverse()
+    )
+  )
+
+const sentBodies = (world: Life.World) => world.sent.map(({ body }) => body)
+
+layer(TestDatabase.layer)("MessageSender", (it) => {
+  it.effect("sends in order and tells once of each", () => {
+    const world = new Life.World()
+    return Effect.gen(function* () {
+      const { channel, start } = yield* sending
+      yield* Effect.forEach(["one", "two", "three"], (body) => queue(channel, "pb:1", body))
+      yield* start
+      yield* passUntil(Effect.sync(() => world.sent.length === 3))
+      yield* pass(3)
+      assert.deepStrictEqual(sentBodies(world), ["one", "two", "three"])
+      const events = (yield* told(channel.id)).filter(({ event }) => event === "message.sent")
+      assert.deepStrictEqual(
+        events.map(({ data }) => data["body"]),
+        ["one", "two", "three"]
+      )
+    }).pipe(Effect.provide(Life.layer(world)))
+  })
+
+  it.effect("looks up a send whose answer was lost, and never repeats it", () => {
+    const world = new Life.World()
+    return Effect.gen(function* () {
+      const { channel, start } = yield* sending
+      world.troubles.push({ at: "send", reason: "unavailable", lost: true })
+      yield* queue(channel, "pb:1", "hello")
+      yield* start
+      yield* pass(30)
+      assert.deepStrictEqual(sentBodies(world), ["hello"])
+      assert.deepStrictEqual(yield* statusesIn(channel, "pb:1"), ["sent"])
+    }).pipe(Effect.provide(Life.layer(world)))
+  })
+
+  it.effect("tries again what did not arrive", () => {
+    const world = new Life.World()
+    return Effect.gen(function* () {
+      const { channel, start } = yield* sending
+      world.troubles.push({ at: "send", reason: "unavailable" }, { at: "send", reason: "unavailable" })
+      yield* queue(channel, "pb:1", "hello")
+      yield* start
+      yield* pass(25)
+      assert.deepStrictEqual(yield* statusesIn(channel, "pb:1"), ["sending"])
+      yield* pass(45)
+      assert.deepStrictEqual(sentBodies(world), ["hello"])
+    }).pipe(Effect.provide(Life.layer(world)))
+  })
+
+  it.effect("gives up what the platform will never take, and goes on", () => {
+    const world = new Life.World()
+    return Effect.gen(function* () {
+      const { channel, start } = yield* sending
+      world.troubles.push({ at: "send", reason: "unknown_user" })
+      const messages = yield* Messages
+      const refused = yield* Effect.fork(Effect.flip(messages.sendText(channel, "pbuser:nobody", "hello")))
+      yield* pass(1)
+      yield* queue(channel, "pb:1", "next")
+      yield* start
+      yield* pass(3)
+      assert.include(yield* Fiber.join(refused), { _tag: "RecipientWrong" })
+      assert.deepStrictEqual(sentBodies(world), ["next"])
+    }).pipe(Effect.provide(Life.layer(world)))
+  })
+
+  it.effect("keeps what waits while sending is frozen, and sends it afterwards", () => {
+    const world = new Life.World()
+    return Effect.gen(function* () {
+      const { channel, start } = yield* sending
+      world.troubles.push({ at: "send", reason: "rate_limited" })
+      yield* queue(channel, "pb:1", "hello")
+      yield* start
+      yield* pass(290)
+      assert.deepStrictEqual(yield* statusesIn(channel, "pb:1"), ["queued"])
+      assert.deepStrictEqual(sentBodies(world), [])
+      yield* pass(15)
+      assert.deepStrictEqual(sentBodies(world), ["hello"])
+    }).pipe(Effect.provide(Life.layer(world)))
+  })
+
+  it.effect("stops with the session and keeps what is queued", () => {
+    const world = new Life.World()
+    return Effect.gen(function* () {
+      const { channel, start } = yield* sending
+      world.troubles.push({ at: "send", reason: "session_expired" })
+      yield* queue(channel, "pb:1", "hello")
+      const loop = yield* start
+      yield* pass(3)
+      assert.isTrue(Option.isSome(yield* Fiber.poll(loop)))
+      assert.deepStrictEqual(yield* statusesIn(channel, "pb:1"), ["queued"])
+      const { byId } = yield* Channels
+      assert.strictEqual((yield* byId(channel.id)).status, "error")
+    }).pipe(Effect.provide(Life.layer(world)))
+  })
+
+  it.effect("goes on in a person's thread once the platform has named it", () => {
+    const world = new Life.World()
+    return Effect.gen(function* () {
+      const { channel, start } = yield* sending
+      yield* queue(channel, "pbuser:ann", "hello")
+      yield* queue(channel, "pbuser:ann", "still there?")
+      yield* start
+      yield* pass(3)
+      yield* queue(channel, "pbuser:ann", "goodbye")
+      assert.deepStrictEqual(yield* statusesIn(channel, "pb:of-ann"), ["sent", "sent", "queued"])
+      yield* pass(31)
+      assert.deepStrictEqual(
+        world.sent.map(({ chatId }) => chatId),
+        ["pb:of-ann", "pb:of-ann", "pb:of-ann"]
+      )
+      const created = (yield* told(channel.id)).filter(({ event }) => event === "chat.created")
+      assert.deepStrictEqual(
+        created.map(({ data }) => data["name"]),
+        ["ann"]
+      )
+    }).pipe(Effect.provide(Life.layer(world)))
+  })
+})
