@@ -88,7 +88,8 @@ export const AppWebhooksHttp = HttpApiBuilder.group(ServiceApi, "webhooks", (han
         }).pipe(
           Effect.catchTags({
             DeliveryNotFound: () => new NotFound({ message: "No such delivery." }),
-            DeliveryBusy: () => new Conflict({ message: "The delivery is being sent." })
+            DeliveryBusy: () => new Conflict({ message: "The delivery is being sent." }),
+            EndpointInactive: () => new Conflict({ message: "The webhook is not active." })
           })
         )
       )

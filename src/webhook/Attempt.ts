@@ -1,6 +1,7 @@
 import { Clock, Context, Duration, Effect, Layer, Option, Schedule } from "effect"
-import { Agent, type Dispatcher } from "undici"
-import { guardedConnector } from "./TargetGuard.ts"
+import type { Dispatcher } from "undici"
+import * as Connections from "./Connections.ts"
+import { refusedCode, type TargetPolicy } from "./TargetGuard.ts"
 
 /** What is sent: the body is final, the headers carry the signatures. */
 export interface AttemptRequest {
@@ -11,7 +12,10 @@ export interface AttemptRequest {
   readonly timeout: Duration.Duration
 }
 
-/** What came back. `code` is the HTTP status, 0 where no answer came; `error` is a short reason without addresses. */
+/**
+ * What came back. `code` is the HTTP status, 0 where no answer came; `error` is a short reason without addresses. A
+ * status with an error is an answer whose body broke off: the status counts.
+ */
 export interface AttemptOutcome {
   readonly code: number
   readonly responseBody: string | null
@@ -22,19 +26,30 @@ export interface AttemptOutcome {
 
 const kept = 2 * 1024
 const readAtMost = 64 * 1024
+const sweepEvery = "100 millis"
+
+const reasons: ReadonlyMap<string, string> = new Map([
+  [refusedCode, "the target's address is not public"],
+  ["UND_ERR_SOCKET", "the connection was closed"],
+  ["UND_ERR_CONNECT_TIMEOUT", "time-out"],
+  ["UND_ERR_HEADERS_OVERFLOW", "the answer's headers are too large"]
+])
+
+const reasonOf = (error: Error & { readonly code?: unknown }): string => {
+  if (error.name === "HTTPParserError") return "the answer is not HTTP"
+  const code = typeof error.code === "string" ? error.code : error.name
+  return reasons.get(code) ?? code
+}
 
 interface Flight {
   readonly deadline: number
   readonly expire: () => void
 }
 
-const reasonOf = (error: Error & { readonly code?: unknown }): string => {
-  const code = typeof error.code === "string" ? error.code : error.name
-  return code === "TARGET_REFUSED" ? error.message : code
+interface Landing extends AttemptOutcome {
+  /** A kept connection that its other end had given up: the request was not looked at. */
+  readonly wasStale: boolean
 }
-
-const diedBeforeAnswer = (outcome: AttemptOutcome) =>
-  outcome.code === 0 && ["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"].includes(outcome.error ?? "")
 
 /**
  * Port: one POST to a target. Never fails: whatever happens is an outcome. Redirects are not followed, bodies are neither
@@ -44,42 +59,38 @@ export class Attempt extends Context.Tag("gatehouse/webhook/Attempt")<
   Attempt,
   { readonly send: (request: AttemptRequest) => Effect.Effect<AttemptOutcome> }
 >() {
-  static readonly layer = (options: { readonly allowPrivate: boolean }) =>
+  static readonly layer = (policy: TargetPolicy) =>
     Layer.scoped(
       Attempt,
       Effect.gen(function* () {
         const clock = yield* Effect.clock
-        const connect = guardedConnector(options)
-        const agents = { kept: new Agent({ connect, pipelining: 1 }), fresh: new Agent({ connect, pipelining: 0 }) }
-        yield* Effect.addFinalizer(() =>
-          Effect.promise(() => Promise.all([agents.kept.destroy(), agents.fresh.destroy()]))
-        )
+        const agents = yield* Connections.make(policy)
 
         /** One clock for all deadlines: a timer for each request would cost more than the request. */
         const flights = new Set<Flight>()
         const sweep = Effect.map(Clock.currentTimeMillis, (now) =>
           flights.forEach((flight) => (flight.deadline <= now ? flight.expire() : undefined))
         )
-        yield* Effect.forkScoped(Effect.repeat(sweep, Schedule.spaced("100 millis")))
+        yield* Effect.forkScoped(Effect.repeat(sweep, Schedule.spaced(sweepEvery)))
 
-        const post = (agent: Agent, request: AttemptRequest) =>
-          Effect.async<AttemptOutcome>((resume) => {
-            const startedAt = clock.unsafeCurrentTimeMillis()
+        const post = (agent: Dispatcher, request: AttemptRequest, startedAt: number) =>
+          Effect.async<Landing>((resume) => {
             const chunks: Array<Buffer> = []
             let controller: Dispatcher.DispatchController | undefined
+            let hearsNothing = () => false
             let size = 0
             let code = 0
             let retryAfter = Option.none<string>()
             let isOver = false
 
-            const finish = (error: string | null) => {
+            const finish = (error: string | null, wasStale = false) => {
               if (isOver) return
               isOver = true
               flights.delete(flight)
               const text = Buffer.concat(chunks).subarray(0, kept).toString("utf8").replaceAll("\0", "")
-              const durationMs = clock.unsafeCurrentTimeMillis() - startedAt
+              const durationMs = Math.max(0, clock.unsafeCurrentTimeMillis() - startedAt)
               const responseBody = code === 0 ? null : text
-              resume(Effect.succeed({ code, responseBody, retryAfter, error, durationMs }))
+              resume(Effect.succeed({ code, responseBody, retryAfter, error, durationMs, wasStale }))
             }
             const stop = (reason: string | null) => {
               finish(reason)
@@ -87,49 +98,42 @@ export class Attempt extends Context.Tag("gatehouse/webhook/Attempt")<
             }
             const flight: Flight = {
               deadline: startedAt + Duration.toMillis(request.timeout),
-              expire: () => stop(code === 0 ? "time-out" : null)
+              expire: () => stop("time-out")
             }
             flights.add(flight)
 
-            const url = new URL(request.url)
-            agent.dispatch(
-              {
-                origin: url.origin,
-                path: url.pathname + url.search,
-                method: "POST",
-                headers: request.headers,
-                body: request.body,
-                headersTimeout: 0,
-                bodyTimeout: 0
+            const posted = new Connections.Post(new URL(request.url), request.headers, request.body)
+            agent.dispatch(posted, {
+              onRequestStart: (started) => {
+                controller = started
+                if (isOver) started.abort(new Error("too late"))
+                else hearsNothing = posted.connection?.use() ?? hearsNothing
               },
-              {
-                onRequestStart: (started) => {
-                  controller = started
-                  if (isOver) started.abort(new Error("time-out"))
-                },
-                onResponseStart: (_, status, headers) => {
-                  if (status < 200) return
-                  code = status
-                  const header = headers["retry-after"]
-                  retryAfter = typeof header === "string" ? Option.some(header) : Option.none()
-                },
-                onResponseData: (_, chunk) => {
-                  size += chunk.length
-                  if (size <= readAtMost) chunks.push(chunk)
-                  else stop(null)
-                },
-                onResponseEnd: () => finish(null),
-                onResponseError: (_, error) => finish(code === 0 ? reasonOf(error) : null)
-              }
-            )
+              onResponseStart: (_, status, headers) => {
+                if (status < 200) return
+                code = status
+                const header = headers["retry-after"]
+                retryAfter = typeof header === "string" ? Option.some(header) : Option.none()
+              },
+              onResponseData: (_, chunk) => {
+                if (size < kept) chunks.push(chunk)
+                size += chunk.length
+                if (size > readAtMost) stop(null)
+              },
+              onResponseEnd: () => finish(null),
+              onResponseError: (_, error) => finish(reasonOf(error), code === 0 && hearsNothing())
+            })
             return Effect.sync(() => stop("interrupted"))
           })
 
         return Attempt.of({
           send: (request) =>
-            Effect.flatMap(post(agents.kept, request), (outcome) =>
-              diedBeforeAnswer(outcome) ? post(agents.fresh, request) : Effect.succeed(outcome)
-            )
+            Effect.suspend(() => {
+              const startedAt = clock.unsafeCurrentTimeMillis()
+              return Effect.flatMap(post(agents.kept, request, startedAt), (landing) =>
+                landing.wasStale ? post(agents.fresh, request, startedAt) : Effect.succeed(landing)
+              )
+            })
         })
       })
     )

@@ -2,6 +2,7 @@ import { Context, Data, DateTime, Effect, Layer, Option, Schema } from "effect"
 import { DeliveryRepo } from "./DeliveryRepo.ts"
 import type { Delivery } from "./domain/Delivery.ts"
 import type { DeliveryState, OwnerKind } from "./domain/Webhook.ts"
+import { EndpointRepo } from "./EndpointRepo.ts"
 import { EndpointWaker } from "./EndpointWaker.ts"
 
 const isId = Schema.is(Schema.UUID)
@@ -9,6 +10,8 @@ const isId = Schema.is(Schema.UUID)
 export class DeliveryNotFound extends Data.TaggedError("DeliveryNotFound")<{}> {}
 /** The delivery is being sent just now. */
 export class DeliveryBusy extends Data.TaggedError("DeliveryBusy")<{}> {}
+/** The delivery's endpoint was removed or is not active. */
+export class EndpointInactive extends Data.TaggedError("EndpointInactive")<{}> {}
 
 export interface DeliveryQuery {
   readonly ownerKind: OwnerKind
@@ -16,6 +19,7 @@ export interface DeliveryQuery {
   readonly endpointId: Option.Option<string>
   readonly event: Option.Option<string>
   readonly state: Option.Option<DeliveryState>
+  /** The id at which the page before ended. */
   readonly before: Option.Option<string>
   readonly limit: number
 }
@@ -25,15 +29,17 @@ export class Deliveries extends Context.Tag("gatehouse/webhook/Deliveries")<
   Deliveries,
   {
     readonly page: (query: DeliveryQuery) => Effect.Effect<ReadonlyArray<Delivery>>
+    /** None of the other side: an app's delivery is no delivery of an account. */
     readonly byId: (ownerKind: OwnerKind, id: string) => Effect.Effect<Delivery, DeliveryNotFound>
-    /** Makes a delivery due now, whatever became of it. */
-    readonly retry: (delivery: Delivery) => Effect.Effect<Delivery, DeliveryNotFound | DeliveryBusy>
+    /** Makes a delivery due now, whatever became of it: the attempt counts like any other. */
+    readonly retry: (delivery: Delivery) => Effect.Effect<Delivery, DeliveryNotFound | DeliveryBusy | EndpointInactive>
   }
 >() {
   static readonly layer = Layer.effect(
     Deliveries,
     Effect.gen(function* () {
       const repo = yield* DeliveryRepo
+      const endpoints = yield* EndpointRepo
       const waker = yield* EndpointWaker
 
       const byId = Effect.fn("Deliveries.byId")(function* (ownerKind: OwnerKind, id: string) {
@@ -42,11 +48,14 @@ export class Deliveries extends Context.Tag("gatehouse/webhook/Deliveries")<
         return yield* Option.match(own, { onNone: () => new DeliveryNotFound(), onSome: Effect.succeed })
       })
 
-      const retry = Effect.fn("Deliveries.retry")(function* (delivery: Delivery) {
-        const isDue = yield* repo.makeDue(delivery.id, DateTime.toDateUtc(yield* DateTime.now))
+      const retry = Effect.fn("Deliveries.retry")(function* ({ endpointId, id, ownerKind }: Delivery) {
+        const endpoint = yield* endpoints.byId(endpointId)
+        if (!Option.exists(endpoint, ({ isActive }) => isActive)) return yield* new EndpointInactive()
+        const isDue = yield* repo.makeDue(id, yield* DateTime.now)
         if (!isDue) return yield* new DeliveryBusy()
-        yield* waker.wake([delivery.endpointId])
-        return yield* byId(delivery.ownerKind, delivery.id)
+        const delivery = yield* byId(ownerKind, id)
+        yield* waker.wake([endpointId])
+        return delivery
       })
 
       return Deliveries.of({

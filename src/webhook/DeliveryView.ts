@@ -1,7 +1,5 @@
-import { DateTime, Option, Schema } from "effect"
+import { DateTime, Option } from "effect"
 import type { Delivery } from "./domain/Delivery.ts"
-
-const parse = Schema.decodeOption(Schema.parseJson(Schema.Unknown))
 
 /** The delivery record in wire form (contract, part 4, "Webhooks"). */
 export const deliveryItem = (delivery: Delivery) => ({
@@ -13,7 +11,7 @@ export const deliveryItem = (delivery: Delivery) => ({
   attempt_count: delivery.attemptCount,
   next_attempt_at: Option.getOrNull(Option.map(delivery.dueAt, DateTime.formatIso)),
   created_at: DateTime.formatIso(delivery.createdAt),
-  payload: Option.getOrNull(parse(delivery.body)),
+  payload: delivery.payload,
   attempts: delivery.attempts.map((attempt) => ({
     delivery_id: attempt.id,
     number: attempt.number,

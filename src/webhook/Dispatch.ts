@@ -1,17 +1,27 @@
-import { Context, DateTime, Duration, Effect, Layer, Metric, Option, Redacted } from "effect"
+import { Array, Context, DateTime, Duration, Effect, Layer, Metric, Option, Queue, type Redacted } from "effect"
 import { nextId } from "../kit/Id.ts"
 import { Seal } from "../kit/Seal.ts"
 import { webhookAttempts, webhookSeconds } from "../Metrics.ts"
 import { Attempt } from "./Attempt.ts"
-import { DeliveryRepo, type Settlement } from "./DeliveryRepo.ts"
-import type { DueDelivery } from "./domain/Delivery.ts"
+import type { DueDelivery, Settlement } from "./domain/Delivery.ts"
 import { Endpoint } from "./domain/Endpoint.ts"
+import { healthOf, isLost } from "./domain/Health.ts"
 import { verdict } from "./domain/Settle.ts"
 import { sign, signStandard } from "./domain/Signature.ts"
 import type { EndpointId } from "./domain/Webhook.ts"
 import { EndpointRepo } from "./EndpointRepo.ts"
+import { QueueRepo } from "./QueueRepo.ts"
 
 const userAgent = "Gatehouse-Webhook/1.0"
+
+/** Attempts under way at one time, over all endpoints: what sockets and memory are sized for. */
+const sentAtOnce = 1024
+
+const attemptsBy = {
+  succeeded: Metric.tagged(webhookAttempts, "outcome", "succeeded"),
+  failed: Metric.tagged(webhookAttempts, "outcome", "failed"),
+  exhausted: Metric.tagged(webhookAttempts, "outcome", "exhausted")
+}
 
 /** An endpoint with its secret in the clear, for as long as its deliveries are sent. */
 export interface OpenEndpoint {
@@ -19,31 +29,63 @@ export interface OpenEndpoint {
   readonly secret: Redacted.Redacted<string>
 }
 
-/** The steps of sending that a delivery loop is made of. */
+/**
+ * Headers of one attempt (gateway specification, part 6, "Delivery"), the id that all attempts share, and the Standard
+ * Webhooks trio (contract, part 4, "Webhooks").
+ */
+export const headersOf = (
+  secret: Redacted.Redacted<string>,
+  { body, event, eventId }: DueDelivery,
+  attempt: { readonly id: string; readonly startedAt: DateTime.Utc }
+) => {
+  const timestamp = Math.floor(attempt.startedAt.epochMillis / 1000)
+  return {
+    "Content-Type": "application/json",
+    "User-Agent": userAgent,
+    "X-Webhook-Event": event,
+    "X-Webhook-Delivery-Id": attempt.id,
+    "X-Webhook-Timestamp": DateTime.formatIso(attempt.startedAt),
+    "X-Webhook-Signature": sign(secret, body),
+    "X-Webhook-Event-Id": eventId,
+    "webhook-id": eventId,
+    "webhook-timestamp": String(timestamp),
+    "webhook-signature": signStandard(secret, { id: eventId, timestamp, rawBody: body })
+  }
+}
+
+/** The steps that a delivery loop is made of. */
 export class Dispatch extends Context.Tag("gatehouse/webhook/Dispatch")<
   Dispatch,
   {
     /** None when the endpoint is gone. */
     readonly open: (id: EndpointId) => Effect.Effect<Option.Option<OpenEndpoint>>
-    readonly due: (id: EndpointId, except: Iterable<string>, limit: number) => Effect.Effect<ReadonlyArray<DueDelivery>>
+    /** Takes at most `limit` due deliveries: they are `delivering` until they are settled or released. */
+    readonly claim: (id: EndpointId, limit: number) => Effect.Effect<ReadonlyArray<DueDelivery>>
+    /** Gives back what was claimed and never sent, by a loop that crashed too. */
+    readonly release: (id: EndpointId) => Effect.Effect<void>
     readonly nextDue: (id: EndpointId) => Effect.Effect<Option.Option<DateTime.Utc>>
-    readonly attempt: (
-      target: OpenEndpoint,
-      delivery: DueDelivery
-    ) => Effect.Effect<{ readonly settlement: Settlement; readonly disable: Option.Option<string> }>
-    readonly settle: (settlements: ReadonlyArray<Settlement>) => Effect.Effect<void>
-    /** Stops an endpoint for good: nothing more is due for it. */
-    readonly disable: (id: EndpointId, reason: string) => Effect.Effect<void>
+    readonly attempt: (target: OpenEndpoint, delivery: DueDelivery) => Effect.Effect<Settlement>
+    /** Waits until one more attempt may be under way in this process; once it is, it is finished. */
+    readonly withPermit: <A, E, R>(attempt: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+    /** Writes outcomes back; `isOver` when they end the endpoint, whose other deliveries are then canceled. */
+    readonly settle: (
+      id: EndpointId,
+      settlements: ReadonlyArray<Settlement>
+    ) => Effect.Effect<{ readonly isOver: boolean }>
     readonly cancel: (id: EndpointId) => Effect.Effect<void>
+    /** Endpoints with something due until then. */
+    readonly endpointsDue: (until: DateTime.Utc) => Effect.Effect<ReadonlyArray<EndpointId>>
   }
 >() {
   static readonly layer = Layer.effect(
     Dispatch,
     Effect.gen(function* () {
       const endpoints = yield* EndpointRepo
-      const deliveries = yield* DeliveryRepo
+      const queue = yield* QueueRepo
       const attempts = yield* Attempt
       const seal = yield* Seal
+      const permits = yield* Queue.bounded<void>(sentAtOnce)
+      yield* Queue.offerAll(permits, Array.replicate(undefined, sentAtOnce))
 
       const open = Effect.fn("Dispatch.open")(function* (id: EndpointId) {
         const row = yield* endpoints.byId(id)
@@ -52,57 +94,69 @@ export class Dispatch extends Context.Tag("gatehouse/webhook/Dispatch")<
         return Option.some({ endpoint: Endpoint.make(row.value), secret })
       })
 
-      const headersOf = ({ secret }: OpenEndpoint, delivery: DueDelivery, attemptId: string, now: DateTime.Utc) => {
-        const seconds = Math.floor(now.epochMillis / 1000)
-        return {
-          "content-type": "application/json",
-          "user-agent": userAgent,
-          "x-webhook-event": delivery.event,
-          "x-webhook-delivery-id": attemptId,
-          "x-webhook-timestamp": DateTime.formatIso(now),
-          "x-webhook-signature": sign(secret, delivery.body),
-          "x-webhook-event-id": delivery.eventId,
-          "webhook-id": delivery.eventId,
-          "webhook-timestamp": String(seconds),
-          "webhook-signature": signStandard(secret, delivery.eventId, seconds, delivery.body)
-        }
-      }
-
-      const attempt = (target: OpenEndpoint, delivery: DueDelivery) =>
+      const attempt = ({ endpoint, secret }: OpenEndpoint, delivery: DueDelivery) =>
         Effect.gen(function* () {
           const id = yield* nextId
           const startedAt = yield* DateTime.now
-          const { endpoint } = target
-          const outcome = yield* attempts.send({
+          const { code, durationMs, error, responseBody, retryAfter } = yield* attempts.send({
             url: endpoint.url,
             body: delivery.body,
-            headers: headersOf(target, delivery, id, startedAt),
+            headers: headersOf(secret, delivery, { id, startedAt }),
             timeout: Duration.seconds(endpoint.timeoutSeconds)
           })
-          const { code, durationMs, error, responseBody, retryAfter } = outcome
-          const { attemptCount, retryCount } = { ...endpoint, ...delivery }
-          const { disable, ...judged } = verdict({
-            attemptCount,
-            retryCount,
-            code,
-            retryAfter,
-            now: yield* DateTime.now
-          })
-          yield* Metric.increment(Metric.tagged(webhookAttempts, "outcome", judged.state))
+          const now = yield* DateTime.now
+          const { attemptCount } = delivery
+          const judged = verdict({ attemptCount, retryCount: endpoint.retryCount, code, retryAfter, now })
+          yield* Metric.increment(attemptsBy[judged.state])
           yield* Metric.update(webhookSeconds, durationMs / 1000)
           const record = { id, startedAt, durationMs, code, responseBody, error }
-          return { settlement: { deliveryId: delivery.id, ...judged, attempt: record }, disable }
+          return { ...judged, deliveryId: delivery.id, attempt: record }
         })
+
+      const disable = (id: EndpointId, reason: string) =>
+        Effect.all([
+          endpoints.disable(id, reason),
+          queue.cancel(id),
+          Effect.logWarning("a webhook was disabled").pipe(Effect.annotateLogs({ webhook: id, reason }))
+        ])
+
+      const settle = Effect.fn("Dispatch.settle")(function* (id: EndpointId, settlements: ReadonlyArray<Settlement>) {
+        yield* queue.settle(settlements)
+        const health = healthOf(settlements.map(({ attempt: { code } }) => code))
+        if (health === "well") {
+          yield* endpoints.noteSuccess(id)
+          return { isOver: false }
+        }
+        if (health === "gone") {
+          yield* disable(id, "the target answered 410 Gone")
+          return { isOver: true }
+        }
+        const now = yield* DateTime.now
+        const noted = yield* endpoints.noteFailure({ id, now })
+        const isOver = Option.exists(noted, ({ failingSince }) => isLost(failingSince, now))
+        if (isOver) yield* disable(id, "no delivery succeeded for 3 days")
+        return { isOver }
+      })
 
       return Dispatch.of({
         open,
-        due: (endpointId, except, limit) =>
-          Effect.flatMap(DateTime.now, (now) => deliveries.due({ endpointId, now, except: [...except], limit })),
-        nextDue: deliveries.nextDue,
+        claim: (endpointId, limit) => Effect.flatMap(DateTime.now, (now) => queue.claim({ endpointId, now, limit })),
+        release: queue.release,
+        nextDue: queue.nextDue,
         attempt,
-        settle: deliveries.settle,
-        disable: (id, reason) => Effect.zipRight(endpoints.disable(id, reason), deliveries.cancel(id)),
-        cancel: deliveries.cancel
+        withPermit: (effect) =>
+          Effect.uninterruptibleMask((restore) =>
+            Effect.zipRight(
+              restore(Queue.take(permits)),
+              Effect.ensuring(
+                effect,
+                Effect.sync(() => permits.unsafeOffer(undefined))
+              )
+            )
+          ),
+        settle,
+        cancel: queue.cancel,
+        endpointsDue: (until) => Effect.map(queue.endpointsDue(until), (rows) => rows.map(({ id }) => id))
       })
     })
   )

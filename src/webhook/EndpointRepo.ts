@@ -5,6 +5,15 @@ import { EndpointId } from "./domain/Webhook.ts"
 
 const EndpointRow = Schema.Struct({ ...Endpoint.fields, secretSealed: Schema.String })
 
+const Changes = Schema.Struct({
+  id: EndpointId,
+  url: Schema.NullOr(Schema.String),
+  events: Schema.NullOr(Schema.Array(Schema.String)),
+  retryCount: Schema.NullOr(Schema.Int),
+  timeoutSeconds: Schema.NullOr(Schema.Int),
+  isActive: Schema.NullOr(Schema.Boolean)
+})
+
 export class EndpointRepo extends Effect.Service<EndpointRepo>()("gatehouse/webhook/EndpointRepo", {
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -34,19 +43,53 @@ export class EndpointRepo extends Effect.Service<EndpointRepo>()("gatehouse/webh
       }),
       Effect.orDie
     )
+    /** Holds the keys until the transaction ends: no delivery is inserted for an endpoint that is being removed. */
     const activeOf = Effect.fn("EndpointRepo.activeOf")(
       SqlSchema.findAll({
         Request: Schema.Array(Schema.String),
         Result: Schema.Struct({ id: EndpointId, ownerId: Schema.UUID, events: Schema.Array(Schema.String) }),
         execute: (ownerIds) => sql`
           SELECT id, owner_id, events FROM webhook_endpoints
-          WHERE is_active AND owner_id = ANY(${ownerIds}::uuid[]) ORDER BY id`
+          WHERE is_active AND owner_id = ANY(${ownerIds}::uuid[]) ORDER BY id FOR KEY SHARE`
+      }),
+      Effect.orDie
+    )
+    /** Null keeps a column. Whoever turns an endpoint on or off clears what the system noted. */
+    const update = Effect.fn("EndpointRepo.update")(
+      SqlSchema.findOne({
+        Request: Changes,
+        Result: Endpoint,
+        execute: ({ events, id, isActive, retryCount, timeoutSeconds, url }) => sql`
+          UPDATE webhook_endpoints SET url = coalesce(${url}::text, url), events = coalesce(${events}::text[], events),
+            retry_count = coalesce(${retryCount}::int, retry_count),
+            timeout_seconds = coalesce(${timeoutSeconds}::int, timeout_seconds),
+            is_active = coalesce(${isActive}::bool, is_active),
+            disabled_reason = CASE WHEN ${isActive}::bool IS NULL THEN disabled_reason END,
+            failing_since = CASE WHEN ${isActive}::bool IS NULL THEN failing_since END
+          WHERE id = ${id} RETURNING *`
+      }),
+      Effect.orDie
+    )
+    const noteSuccess = Effect.fn("EndpointRepo.noteSuccess")(
+      (id: EndpointId) => sql`
+        UPDATE webhook_endpoints SET failing_since = NULL WHERE id = ${id} AND failing_since IS NOT NULL`,
+      Effect.asVoid,
+      Effect.orDie
+    )
+    /** Answers since when it has been failing. */
+    const noteFailure = Effect.fn("EndpointRepo.noteFailure")(
+      SqlSchema.findOne({
+        Request: Schema.Struct({ id: EndpointId, now: Schema.DateTimeUtcFromDate }),
+        Result: Schema.Struct({ failingSince: Schema.DateTimeUtcFromDate }),
+        execute: ({ id, now }) => sql`
+          UPDATE webhook_endpoints SET failing_since = coalesce(failing_since, ${now})
+          WHERE id = ${id} RETURNING failing_since`
       }),
       Effect.orDie
     )
     const disable = Effect.fn("EndpointRepo.disable")(
       (id: EndpointId, reason: string) =>
-        sql`UPDATE webhook_endpoints SET is_active = false, disabled_reason = ${reason} WHERE id = ${id}`,
+        sql`UPDATE webhook_endpoints SET is_active = false, disabled_reason = ${reason} WHERE id = ${id} AND is_active`,
       Effect.asVoid,
       Effect.orDie
     )
@@ -55,6 +98,6 @@ export class EndpointRepo extends Effect.Service<EndpointRepo>()("gatehouse/webh
       Effect.map((rows) => rows.length === 1),
       Effect.orDie
     )
-    return { insert, byId, page, activeOf, disable, remove } as const
+    return { insert, byId, page, activeOf, update, noteSuccess, noteFailure, disable, remove } as const
   })
 }) {}

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto"
+import { SqlClient } from "@effect/sql"
 import { Context, Data, DateTime, Effect, Layer, Option, type Redacted } from "effect"
 import { nextId } from "../kit/Id.ts"
 import { Seal } from "../kit/Seal.ts"
@@ -6,7 +7,9 @@ import { Endpoint } from "./domain/Endpoint.ts"
 import { secretOf } from "./domain/Signature.ts"
 import { EndpointId, type Owner } from "./domain/Webhook.ts"
 import { EndpointRepo } from "./EndpointRepo.ts"
-import { checkTarget, type TargetRefused } from "./TargetGuard.ts"
+import { EndpointWaker } from "./EndpointWaker.ts"
+import { QueueRepo } from "./QueueRepo.ts"
+import { checkTarget, type TargetPolicy, type TargetRefused } from "./TargetGuard.ts"
 
 export class EndpointNotFound extends Data.TaggedError("EndpointNotFound")<{}> {}
 
@@ -18,6 +21,16 @@ export interface NewEndpoint {
   readonly timeoutSeconds: number
 }
 
+/** What is absent stays. */
+export interface EndpointChanges {
+  readonly url?: string | undefined
+  readonly events?: ReadonlyArray<string> | undefined
+  readonly retryCount?: number | undefined
+  readonly timeoutSeconds?: number | undefined
+  /** `false` cancels what is due; `true` also forgets why the system had stopped it. */
+  readonly isActive?: boolean | undefined
+}
+
 /** Registered webhook targets of both APIs (contract, parts 3 and 4): secrets are sealed and shown once. */
 export class Endpoints extends Context.Tag("gatehouse/webhook/Endpoints")<
   Endpoints,
@@ -26,22 +39,32 @@ export class Endpoints extends Context.Tag("gatehouse/webhook/Endpoints")<
       input: NewEndpoint
     ) => Effect.Effect<{ readonly endpoint: Endpoint; readonly secret: Redacted.Redacted<string> }, TargetRefused>
     readonly byId: (id: EndpointId) => Effect.Effect<Endpoint, EndpointNotFound>
+    /** Newest first, older than `before`. */
     readonly page: (
       ownerId: string,
       page: { readonly before: Option.Option<string>; readonly limit: number }
     ) => Effect.Effect<ReadonlyArray<Endpoint>>
+    /** Holds for the next attempt of what is already under way. */
+    readonly update: (
+      id: EndpointId,
+      changes: EndpointChanges
+    ) => Effect.Effect<Endpoint, EndpointNotFound | TargetRefused>
+    /** Cancels what is due; the history of deliveries stays. */
     readonly remove: (id: EndpointId) => Effect.Effect<void, EndpointNotFound>
   }
 >() {
-  static readonly layer = (options: { readonly allowPrivate: boolean }) =>
+  static readonly layer = (policy: TargetPolicy) =>
     Layer.effect(
       Endpoints,
       Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
         const repo = yield* EndpointRepo
+        const queue = yield* QueueRepo
+        const waker = yield* EndpointWaker
         const seal = yield* Seal
 
         const create = Effect.fn("Endpoints.create")(function* (input: NewEndpoint) {
-          yield* checkTarget(input.url, options)
+          yield* checkTarget(input.url, policy)
           const secret = yield* Effect.sync(() => secretOf(randomBytes(32)))
           const endpoint = Endpoint.make({
             id: EndpointId.make(yield* nextId),
@@ -53,6 +76,7 @@ export class Endpoints extends Context.Tag("gatehouse/webhook/Endpoints")<
             timeoutSeconds: input.timeoutSeconds,
             isActive: true,
             disabledReason: Option.none(),
+            failingSince: Option.none(),
             createdAt: yield* DateTime.now
           })
           yield* repo.insert({ ...endpoint, secretSealed: yield* seal.seal(secret, endpoint.id) })
@@ -61,17 +85,37 @@ export class Endpoints extends Context.Tag("gatehouse/webhook/Endpoints")<
 
         const byId = Effect.fn("Endpoints.byId")(function* (id: EndpointId) {
           const found = yield* repo.byId(id)
-          return yield* Option.match(found, { onNone: () => new EndpointNotFound(), onSome: Effect.succeed })
+          return yield* Option.match(found, {
+            onNone: () => new EndpointNotFound(),
+            onSome: (row) => Effect.succeed(Endpoint.make(row))
+          })
+        })
+
+        const update = Effect.fn("Endpoints.update")(function* (id: EndpointId, changes: EndpointChanges) {
+          const { events = null, isActive = null, retryCount = null, timeoutSeconds = null, url = null } = changes
+          if (url !== null) yield* checkTarget(url, policy)
+          const changed = repo.update({ id, url, events, retryCount, timeoutSeconds, isActive })
+          const updated = yield* sql
+            .withTransaction(isActive === false ? Effect.zipLeft(changed, queue.cancel(id)) : changed)
+            .pipe(Effect.catchTag("SqlError", Effect.die))
+          if (Option.isNone(updated)) return yield* new EndpointNotFound()
+          yield* waker.wake([id])
+          return updated.value
         })
 
         const remove = Effect.fn("Endpoints.remove")(function* (id: EndpointId) {
-          if (!(yield* repo.remove(id))) return yield* new EndpointNotFound()
+          const isRemoved = yield* sql
+            .withTransaction(Effect.zipLeft(repo.remove(id), queue.cancel(id)))
+            .pipe(Effect.catchTag("SqlError", Effect.die))
+          if (!isRemoved) return yield* new EndpointNotFound()
+          yield* waker.wake([id])
         })
 
         return Endpoints.of({
           create,
-          byId: (id) => Effect.map(byId(id), (row) => Endpoint.make(row)),
+          byId,
           page: (ownerId, { before, limit }) => repo.page({ ownerId, before: Option.getOrNull(before), limit }),
+          update,
           remove
         })
       })

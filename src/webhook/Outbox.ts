@@ -19,7 +19,8 @@ export interface OutboundEvent {
  *
  * `transaction` runs an effect in one database transaction (joining the one that is open) and, once it has committed,
  * wakes the endpoints that got something. `publish` writes events and one delivery row for each active endpoint that
- * subscribes, inside the caller's transaction: the event exists exactly when the change does.
+ * subscribes, inside the caller's transaction: the event exists exactly when the change does. It opens one of its own
+ * when the caller has none. Whoever opens the outermost transaction has to do so here: nobody is woken before a commit.
  */
 export class Outbox extends Context.Tag("gatehouse/webhook/Outbox")<
   Outbox,

@@ -9,7 +9,7 @@ import * as StoreA from "../../src/simulator/store-a/StoreASimulator.ts"
 import { call } from "./Api.ts"
 import * as Gatehouse from "./Gatehouse.ts"
 import * as TestDatabase from "./TestDatabase.ts"
-import * as WebhookReceiver from "./WebhookReceiver.ts"
+import * as HookLedger from "./HookLedger.ts"
 
 const services = Layer.merge(NodeContext.layer, NodeHttpClient.layerUndici)
 
@@ -19,7 +19,7 @@ export const makeWorld = Effect.gen(function* () {
   const storeA = yield* Effect.provide(StoreA.start({ port: 0, notificationUrl: Option.none() }), context)
   const platformB = yield* PlatformB.start({ port: 0 })
   const provider = yield* ChatCompletions.start({ port: 0, apiKey: Option.some("sk-secret-of-the-shop") })
-  const receiver = yield* WebhookReceiver.start
+  const receiver = yield* HookLedger.start
   const databaseUrl = yield* TestDatabase.url
   const rootFile = join(mkdtempSync(join(tmpdir(), "gatehouse-root-")), "root.pem")
   writeFileSync(rootFile, storeA.rootPem)

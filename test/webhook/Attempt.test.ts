@@ -1,106 +1,265 @@
-import { createServer, type Server } from "node:http"
-import { createServer as createSocketServer } from "node:net"
+import { createServer, type Socket } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Option } from "effect"
 import { Attempt } from "../../src/webhook/Attempt.ts"
+import type { Lookup } from "../../src/webhook/TargetGuard.ts"
+import { freePort } from "../support/Gatehouse.ts"
+import * as WebhookReceiver from "../support/WebhookReceiver.ts"
 
-const listening = (server: Server | ReturnType<typeof createSocketServer>) =>
+const open = Attempt.layer({ allowPrivate: true })
+
+const send = (url: string, timeout: Duration.DurationInput = "5 seconds", body = "{}") =>
+  Effect.flatMap(Attempt, (attempt) => attempt.send({ url, body, headers: {}, timeout: Duration.decode(timeout) }))
+
+const brief = "300 millis"
+
+/** A kept connection is free again after a turn of the event loop. */
+const turn = Effect.async<void>((resume) => void setImmediate(() => setImmediate(() => resume(Effect.void))))
+
+/** A server below HTTP: it gets the bare socket, and how many requests came on it before. */
+const rawServer = (serve: (socket: Socket, nth: number) => void) =>
   Effect.acquireRelease(
-    Effect.async<string>((resume) => {
+    Effect.async<{ readonly url: string; readonly end: () => void; readonly count: () => number }>((resume) => {
+      const sockets = new Set<Socket>()
+      let count = 0
+      const server = createServer((socket) => {
+        let nth = 0
+        sockets.add(socket)
+        socket.on("error", () => undefined)
+        socket.on("data", (data) => {
+          if (!data.toString().startsWith("POST")) return
+          count += 1
+          serve(socket, nth++)
+        })
+      })
       server.listen(0, "127.0.0.1", () => {
         const address = server.address()
-        resume(
-          Effect.succeed(`http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}/`)
-        )
+        const port = typeof address === "object" && address !== null ? address.port : 0
+        const end = () => {
+          sockets.forEach((socket) => socket.destroy())
+          server.close()
+        }
+        resume(Effect.succeed({ url: `http://127.0.0.1:${port}/`, end, count: () => count }))
       })
     }),
-    () => Effect.sync(() => void server.close())
+    ({ end }) => Effect.sync(end)
   )
 
-const post = (url: string, seconds = 2) =>
-  Effect.flatMap(Attempt, (attempt) =>
-    attempt.send({
-      url,
-      body: "{}",
-      headers: { "content-type": "application/json" },
-      timeout: Duration.seconds(seconds)
+const drip = (socket: Socket, text: string) => {
+  const timer = setInterval(() => socket.write(text), 50)
+  socket.on("close", () => clearInterval(timer))
+}
+
+describe("Attempt", () => {
+  it.scopedLive("keeps the status, the first 2 KiB and Retry-After", () =>
+    Effect.gen(function* () {
+      const receiver = yield* WebhookReceiver.make()
+      receiver.script({ status: 503, headers: { "retry-after": "7" }, body: "\0é".repeat(2000) })
+      const outcome = yield* send(receiver.url)
+      assert.deepInclude(outcome, { code: 503, error: null, retryAfter: Option.some("7") })
+      assert.match(outcome.responseBody ?? "", /^é{682}\uFFFD?$/)
+    }).pipe(Effect.provide(open))
+  )
+
+  it.scopedLive("posts the body as it is, and asks for no compression", () =>
+    Effect.gen(function* () {
+      const receiver = yield* WebhookReceiver.make()
+      yield* send(receiver.url, "5 seconds", '{"a": "héllo ✓"}')
+      const [{ headers, rawBody } = assert.fail()] = receiver.ledger
+      assert.strictEqual(rawBody, '{"a": "héllo ✓"}')
+      assert.isUndefined(headers["accept-encoding"])
+      assert.strictEqual(headers["content-length"], String(Buffer.byteLength(rawBody)))
+    }).pipe(Effect.provide(open))
+  )
+
+  it.scopedLive.each([301, 302, 303, 307, 308])("does not follow a %i", (status) =>
+    Effect.gen(function* () {
+      const inside = yield* WebhookReceiver.make()
+      const receiver = yield* WebhookReceiver.make({ status, headers: { location: inside.url } })
+      assert.strictEqual((yield* send(receiver.url)).code, status)
+      assert.strictEqual(inside.ledger.length, 0)
+    }).pipe(Effect.provide(open))
+  )
+
+  it.scopedLive.each<readonly [string, (socket: Socket) => void, number]>([
+    ["says nothing", () => undefined, 0],
+    [
+      "sends its headers bit by bit",
+      (socket) => {
+        socket.write("HTTP/1.1 200 OK\r\nx: ")
+        drip(socket, "y")
+      },
+      0
+    ],
+    ["sends 103 without end", (socket) => drip(socket, "HTTP/1.1 103 Early Hints\r\n\r\n"), 0],
+    [
+      "sends its body bit by bit",
+      (socket) => {
+        socket.write("HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n")
+        drip(socket, "x")
+      },
+      200
+    ]
+  ])("ends in time when the target %s", ([, serve, code]) =>
+    Effect.gen(function* () {
+      const server = yield* rawServer(serve)
+      const outcome = yield* send(server.url, brief)
+      assert.strictEqual(outcome.code, code)
+      assert.strictEqual(outcome.error, "time-out")
+      assert.isBelow(outcome.durationMs, 1_500)
+    }).pipe(Effect.provide(open))
+  )
+
+  it.scopedLive("reads 64 KiB of a body without end, and keeps the status", () =>
+    Effect.gen(function* () {
+      const receiver = yield* WebhookReceiver.make((response) => {
+        response.writeHead(200)
+        const more = () => {
+          while (!response.destroyed && response.write(Buffer.alloc(65_536, "x")));
+        }
+        response.on("drain", more)
+        more()
+      })
+      const outcome = yield* send(receiver.url)
+      assert.deepInclude(outcome, { code: 200, error: null, responseBody: "x".repeat(2048) })
+    }).pipe(Effect.provide(open))
+  )
+
+  it.scopedLive.each<readonly [string, string, number]>([
+    ["garbage", "SSH-2.0-OpenSSH_9.9\r\n", 0],
+    ["an upgrade", "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n", 0],
+    ["headers without measure", `HTTP/1.1 200 OK\r\nx: ${"y".repeat(70_000)}\r\n\r\n`, 0],
+    ["a body that breaks off", "HTTP/1.1 204 OK\r\n\r\n", 204]
+  ])("survives %s", ([, text, code]) =>
+    Effect.gen(function* () {
+      const server = yield* rawServer((socket) => socket.end(text))
+      assert.strictEqual((yield* send(server.url)).code, code)
+    }).pipe(Effect.provide(open))
+  )
+
+  it.scopedLive("counts a status whose body breaks off, and says so", () =>
+    Effect.gen(function* () {
+      const server = yield* rawServer((socket) => socket.end("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nabc"))
+      const outcome = yield* send(server.url)
+      assert.deepInclude(outcome, { code: 200, responseBody: "abc" })
+      assert.isNotNull(outcome.error)
+    }).pipe(Effect.provide(open))
+  )
+
+  it.scopedLive("has code 0 where nobody answers", () =>
+    Effect.gen(function* () {
+      const port = yield* freePort
+      assert.deepInclude(yield* send(`http://127.0.0.1:${port}/`), {
+        code: 0,
+        error: "ECONNREFUSED",
+        responseBody: null
+      })
+      assert.deepInclude(yield* send("http://nowhere.invalid/"), { code: 0, responseBody: null })
+      assert.strictEqual((yield* send(`https://127.0.0.1:${port}/`)).code, 0)
+    }).pipe(Effect.provide(open))
+  )
+
+  it.scopedLive("repeats at once on a fresh socket when a kept one was closed meanwhile", () =>
+    Effect.gen(function* () {
+      const answer = "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n"
+      const server = yield* rawServer((socket, nth) => (nth === 0 ? socket.write(answer) : socket.resetAndDestroy()))
+      assert.strictEqual((yield* send(server.url)).code, 200)
+      yield* turn
+      assert.strictEqual((yield* send(server.url)).code, 200)
+      assert.strictEqual(server.count(), 3)
+    }).pipe(Effect.provide(open))
+  )
+
+  it.scopedLive("does not repeat when a fresh socket is closed", () =>
+    Effect.gen(function* () {
+      const server = yield* rawServer((socket) => socket.resetAndDestroy())
+      assert.strictEqual((yield* send(server.url)).code, 0)
+      assert.strictEqual(server.count(), 1)
+    }).pipe(Effect.provide(open))
+  )
+
+  it.scopedLive("does not repeat when a kept socket is closed in the middle of an answer", () =>
+    Effect.gen(function* () {
+      const answer = "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n"
+      const server = yield* rawServer((socket, nth) => (nth === 0 ? socket.write(answer) : socket.end("HTTP/1.1 2")))
+      yield* send(server.url)
+      yield* turn
+      assert.strictEqual((yield* send(server.url)).code, 0)
+      assert.strictEqual(server.count(), 2)
+    }).pipe(Effect.provide(open))
+  )
+
+  it.scopedLive("keeps its connections", () =>
+    Effect.gen(function* () {
+      const receiver = yield* WebhookReceiver.make()
+      yield* Effect.repeatN(Effect.zipRight(send(receiver.url), turn), 4)
+      assert.deepStrictEqual(
+        receiver.ledger.map(({ connection }) => connection),
+        [1, 1, 1, 1, 1]
+      )
+    }).pipe(Effect.provide(open))
+  )
+})
+
+describe("the guard", () => {
+  const refused = { code: 0, error: "the target's address is not public" }
+  const answering =
+    (...addresses: ReadonlyArray<string>): Lookup =>
+    (_name, _options, callback) =>
+      callback(
+        null,
+        addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }))
+      )
+
+  it.scopedLive.each([
+    "127.0.0.1",
+    "0.0.0.0",
+    "0",
+    "2130706433",
+    "0177.0.0.1",
+    "0x7f.1",
+    "127.1",
+    "[::1]",
+    "[::]",
+    "[::ffff:127.0.0.1]",
+    "[::127.0.0.1]",
+    "localhost"
+  ])("refuses %s", (host) =>
+    Effect.gen(function* () {
+      const receiver = yield* WebhookReceiver.make()
+      assert.deepInclude(yield* send(`http://${host}:${receiver.port}/`), refused)
+      assert.strictEqual(receiver.ledger.length, 0)
+    }).pipe(Effect.provide(Attempt.layer({ allowPrivate: false })))
+  )
+
+  it.scopedLive.each<readonly [string, ReadonlyArray<string>]>([
+    ["a private address", ["10.0.0.1"]],
+    ["a mixed answer", ["93.184.216.34", "127.0.0.1"]],
+    ["a mapped address", ["::ffff:127.0.0.1"]]
+  ])("refuses a name that leads to %s", ([, addresses]) =>
+    Effect.gen(function* () {
+      const receiver = yield* WebhookReceiver.make()
+      const outcome = yield* send(`http://target.example:${receiver.port}/`).pipe(
+        Effect.provide(Attempt.layer({ allowPrivate: false, lookup: answering(...addresses) }))
+      )
+      assert.deepInclude(outcome, refused)
+      assert.strictEqual(receiver.ledger.length, 0)
     })
   )
 
-const open = Effect.provide(Attempt.layer({ allowPrivate: true }))
-
-describe("an attempt", () => {
-  it.scopedLive("tells status, the first 2 KiB and Retry-After, and follows no redirect", () =>
+  it.scopedLive("asks again for each connection, so a name that turns inside later is refused then", () =>
     Effect.gen(function* () {
-      let hits = 0
-      const url = yield* listening(
-        createServer((request, response) => {
-          hits += 1
-          request.resume()
-          if (request.url === "/to") response.writeHead(302, { location: "http://169.254.169.254/" }).end()
-          else response.writeHead(503, { "retry-after": "7" }).end("x".repeat(5000))
-        })
-      )
-      const busy = yield* post(url)
-      assert.strictEqual(busy.code, 503)
-      assert.strictEqual(busy.responseBody?.length, 2048)
-      assert.deepStrictEqual(busy.retryAfter, Option.some("7"))
-      assert.strictEqual((yield* post(`${url}to`)).code, 302)
-      assert.strictEqual(hits, 2)
-    }).pipe(open)
-  )
-
-  it.scopedLive("has one deadline over headers and body, however slowly they drip", () =>
-    Effect.gen(function* () {
-      const silent = yield* listening(createServer((request) => void request.resume()))
-      const dripping = yield* listening(
-        createServer((request, response) => {
-          request.resume()
-          response.writeHead(200)
-          const drip = setInterval(() => response.write("x"), 100)
-          response.on("close", () => clearInterval(drip))
-        })
-      )
-      const none = yield* post(silent, 1)
-      assert.deepStrictEqual([none.code, none.error], [0, "time-out"])
-      const slow = yield* post(dripping, 1)
-      assert.strictEqual(slow.code, 200)
-      assert.isBelow(slow.durationMs, 2000)
-    }).pipe(open)
-  )
-
-  it.scopedLive("survives an endless body, a broken answer and nobody there", () =>
-    Effect.gen(function* () {
-      const endless = yield* listening(
-        createServer((request, response) => {
-          request.resume()
-          const pour = () => {
-            while (response.write("x".repeat(65_536)));
-            response.once("drain", pour)
-          }
-          pour()
-        })
-      )
-      const garbage = yield* listening(
-        createSocketServer((socket) => socket.on("error", () => undefined).end("not http\r\n\r\n"))
-      )
-      assert.strictEqual((yield* post(endless)).code, 200)
-      assert.strictEqual((yield* post(garbage)).code, 0)
-      const refused = yield* post("http://127.0.0.1:1/")
-      assert.deepStrictEqual([refused.code, refused.error], [0, "ECONNREFUSED"])
-    }).pipe(open)
-  )
-
-  it.scopedLive("never connects to an address inside, however it is spelled", () =>
-    Effect.gen(function* () {
-      let hits = 0
-      const url = yield* listening(createServer((_, response) => void (hits++, response.end())))
-      const port = new URL(url).port
-      for (const host of ["127.0.0.1", "localhost", "[::ffff:127.0.0.1]", "2130706433", "0", "0x7f.1"]) {
-        const outcome = yield* post(`http://${host}:${port}/`)
-        assert.deepStrictEqual([outcome.code, outcome.error], [0, "the target's address is not public"], host)
+      const receiver = yield* WebhookReceiver.make()
+      const asked: Array<string> = []
+      const turning: Lookup = (name, options, callback) => {
+        asked.push(name)
+        answering(asked.length === 1 ? "192.0.2.1" : "127.0.0.1")(name, options, callback)
       }
-      assert.strictEqual(hits, 0)
-    }).pipe(Effect.provide(Attempt.layer({ allowPrivate: false })))
+      const url = `http://turning.example:${receiver.port}/`
+      const layer = Attempt.layer({ allowPrivate: false, lookup: turning })
+      yield* Effect.provide(Effect.zipRight(send(url, brief), send(url, brief)), layer)
+      assert.strictEqual(asked.length, 2)
+      assert.strictEqual(receiver.ledger.length, 0)
+    })
   )
 })

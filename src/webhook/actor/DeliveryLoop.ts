@@ -1,73 +1,122 @@
-import { Chunk, DateTime, Duration, Effect, FiberSet, Option, Queue } from "effect"
-import type { Settlement } from "../DeliveryRepo.ts"
+import { Chunk, Clock, DateTime, Duration, Effect, FiberSet, Option, Queue, Ref, type Scope } from "effect"
 import { Dispatch, type OpenEndpoint } from "../Dispatch.ts"
-import type { DueDelivery } from "../domain/Delivery.ts"
+import type { DueDelivery, Settlement } from "../domain/Delivery.ts"
 import type { EndpointId } from "../domain/Webhook.ts"
 
 const sentAtOnce = 32
-const readAhead = 256
+const mostAhead = 512
 const settledAtOnce = 256
-const longestSleep = Duration.minutes(1)
+
+/** Between two turns: what comes within it is read, or written back, together. */
+const gathering = Duration.millis(5)
+/** A row that is due and that nobody could take is not asked for more often than this. */
+const shortestRest = Duration.millis(100)
+
+const isQuick = (millis: number) => millis < 1_000
+const isSlow = (millis: number) => millis > 5_000
 
 /**
- * Sends what is due for one endpoint, for ever: reads a bounded number of rows ahead, attempts some of them at once,
- * writes outcomes back in batches and sleeps until the next row is due or `wake` says that there is more. Due times are
- * rows, so a crash at any point only repeats attempts.
+ * Sends what is due for one endpoint, for ever: takes a bounded number of rows, attempts some of them at once, writes
+ * outcomes back in batches and sleeps until the next row is due or a wake-up says that something changed. Due times are
+ * rows, so a crash at any point only repeats attempts. An interrupted loop finishes the attempts under way, at most the
+ * endpoint's time-out, and gives back the rest. `wakeUps` is heard as long as its scope lasts.
  */
-export const deliveryLoop = Effect.fn("DeliveryLoop")(function* (id: EndpointId, wake: Queue.Dequeue<void>) {
+export const deliveryLoop = Effect.fn("DeliveryLoop")(function* (
+  id: EndpointId,
+  wakeUps: Effect.Effect<Queue.Queue<void>, never, Scope.Scope>
+) {
   const dispatch = yield* Dispatch
-  const outcomes = yield* Queue.bounded<Settlement>(settledAtOnce)
-  const roused = yield* Queue.sliding<void>(1)
-  const lanes = yield* Effect.makeSemaphore(sentAtOnce)
-  const sending = yield* FiberSet.make<void>()
-  const inFlight = new Set<string>()
+  const outcomes = yield* Queue.bounded<Settlement>(mostAhead)
+  const target = yield* Ref.make(Option.none<OpenEndpoint>())
+  const waiting: Array<DueDelivery> = []
+  let lanes = 0
+  let inFlight = 0
+  let ahead = sentAtOnce
+  let claimedAt = 0
+  let isWaitingForRoom = false
 
-  const send = (target: OpenEndpoint, delivery: DueDelivery) =>
-    lanes.withPermits(1)(
-      Effect.gen(function* () {
-        const { disable, settlement } = yield* dispatch.attempt(target, delivery)
-        if (Option.isSome(disable)) yield* dispatch.disable(id, disable.value)
-        yield* Queue.offer(outcomes, settlement)
+  yield* dispatch.release(id)
+  yield* Effect.addFinalizer(() =>
+    Effect.gen(function* () {
+      const left = Chunk.toReadonlyArray(yield* Queue.takeAll(outcomes))
+      if (left.length > 0) yield* dispatch.settle(id, left)
+      yield* dispatch.release(id)
+    })
+  )
+  const sending = yield* FiberSet.make<void>()
+  const wake = yield* wakeUps
+
+  const attempt = (delivery: DueDelivery) =>
+    Effect.flatMap(
+      Ref.get(target),
+      Option.match({
+        onNone: () => Effect.sync(() => void (inFlight -= 1)),
+        onSome: (open) => Effect.flatMap(dispatch.attempt(open, delivery), (outcome) => Queue.offer(outcomes, outcome))
       })
     )
-
-  const settle = Effect.gen(function* () {
-    const batch = Chunk.toReadonlyArray(yield* Queue.takeBetween(outcomes, 1, settledAtOnce))
-    yield* dispatch.settle(batch)
-    batch.forEach(({ deliveryId }) => inFlight.delete(deliveryId))
-    yield* Queue.offer(roused, undefined)
+  /** Lanes live as long as something waits: neither idle fibers nor a semaphore, which would wake all that wait. */
+  const lane: Effect.Effect<void> = Effect.suspend(() => {
+    const delivery = waiting.shift()
+    if (delivery !== undefined) return Effect.flatMap(dispatch.withPermit(attempt(delivery)), () => lane)
+    lanes -= 1
+    return Effect.void
+  })
+  const openLanes = Effect.suspend(() => {
+    const more = Math.min(sentAtOnce - lanes, waiting.length)
+    lanes += more
+    return Effect.replicateEffect(FiberSet.run(sending, lane), more, { discard: true })
   })
 
-  const sleep = Effect.gen(function* () {
-    const now = yield* DateTime.now
-    const next = yield* dispatch.nextDue(id)
-    const wait = Option.match(next, {
-      onNone: () => longestSleep,
-      onSome: (due) =>
-        Duration.clamp({ minimum: Duration.zero, maximum: longestSleep })(DateTime.distanceDuration(now, due))
+  const writeBack = (batch: ReadonlyArray<Settlement>) =>
+    Effect.gen(function* () {
+      const { isOver } = yield* dispatch.settle(id, batch)
+      inFlight -= batch.length
+      if (isOver) yield* Ref.set(target, Option.none())
+      const isDueAgain = batch.some(({ dueAt }) => Option.isSome(dueAt))
+      if (isOver || isDueAgain || isWaitingForRoom) yield* Queue.offer(wake, undefined)
     })
-    const isAhead = Option.exists(next, DateTime.greaterThan(now)) || Option.isNone(next)
-    yield* Queue.take(roused).pipe(Effect.timeoutOption(isAhead ? wait : longestSleep))
+  const settle = Queue.takeBetween(outcomes, 1, settledAtOnce).pipe(
+    Effect.flatMap((batch) => Effect.uninterruptible(writeBack(Chunk.toReadonlyArray(batch)))),
+    Effect.zipRight(Effect.sleep(gathering))
+  )
+
+  /** As far ahead as the receiver is fast: what waits long in memory would be `delivering` in name only. */
+  const lookAhead = Effect.map(Clock.currentTimeMillis, (now) => {
+    const taken = now - claimedAt
+    claimedAt = now
+    ahead = isQuick(taken) ? Math.min(ahead * 2, mostAhead) : isSlow(taken) ? Math.max(ahead / 2, sentAtOnce) : ahead
+  })
+
+  const rest = Effect.gen(function* () {
+    const next = yield* dispatch.nextDue(id)
+    if (Option.isNone(next)) return yield* Queue.take(wake)
+    const wait = DateTime.distanceDuration(yield* DateTime.now, next.value)
+    const isPast = DateTime.lessThan(next.value, yield* DateTime.now)
+    const pause = isPast ? shortestRest : Duration.max(wait, shortestRest)
+    yield* Effect.timeoutOption(Queue.take(wake), pause)
   })
 
   const turn = Effect.gen(function* () {
-    const target = yield* dispatch.open(id)
-    if (Option.isNone(target)) return yield* Effect.never
-    if (!target.value.endpoint.isActive) {
+    const opened = Option.filter(yield* dispatch.open(id), ({ endpoint }) => endpoint.isActive)
+    yield* Ref.set(target, opened)
+    if (Option.isNone(opened)) {
       yield* dispatch.cancel(id)
-      return yield* Queue.take(roused)
+      return yield* Queue.take(wake)
     }
-    const room = readAhead - inFlight.size
-    const due = room > readAhead / 2 ? yield* dispatch.due(id, inFlight, room) : []
-    due.forEach((delivery) => inFlight.add(delivery.id))
-    yield* Effect.forEach(due, (delivery) => FiberSet.run(sending, send(target.value, delivery)), { discard: true })
-    if (due.length === 0) yield* sleep
+    const room = ahead - inFlight
+    isWaitingForRoom = room < ahead / 2
+    if (isWaitingForRoom) return yield* Queue.take(wake)
+    const due = yield* dispatch.claim(id, room)
+    inFlight += due.length
+    waiting.push(...due)
+    yield* openLanes
+    if (due.length === room) return yield* lookAhead
+    yield* Effect.sleep(gathering)
+    yield* rest
   })
-
-  const forward = Effect.forever(Effect.zipRight(Queue.take(wake), Queue.offer(roused, undefined)))
 
   return yield* Effect.raceFirst(
     FiberSet.join(sending),
-    Effect.all([Effect.forever(settle), Effect.forever(turn), forward], { concurrency: 3, discard: true })
+    Effect.all([Effect.forever(settle), Effect.forever(turn)], { concurrency: 2, discard: true })
   )
 }, Effect.scoped)

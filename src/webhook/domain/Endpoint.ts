@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { EndpointId, OwnerKind } from "./Webhook.ts"
+import { EndpointId, type Owner, OwnerKind } from "./Webhook.ts"
 
 /** Where events go, with what it was promised: at most `retryCount` repeats, `timeoutSeconds` for each attempt. */
 export class Endpoint extends Schema.Class<Endpoint>("Endpoint")({
@@ -11,6 +11,13 @@ export class Endpoint extends Schema.Class<Endpoint>("Endpoint")({
   retryCount: Schema.Int,
   timeoutSeconds: Schema.Int,
   isActive: Schema.Boolean,
+  /** Why the system stopped it; none when it is active or was stopped by its owner. */
   disabledReason: Schema.OptionFromNullOr(Schema.String),
+  /** The first failure since the last success. */
+  failingSince: Schema.OptionFromNullOr(Schema.DateTimeUtcFromDate),
   createdAt: Schema.DateTimeUtcFromDate
-}) {}
+}) {
+  get owner(): Owner {
+    return { kind: this.ownerKind, id: this.ownerId }
+  }
+}

@@ -1,16 +1,19 @@
-import { DateTime, Duration, Option } from "effect"
+import { DateTime, Option } from "effect"
 import { delayAfter } from "./RetryTable.ts"
 import type { DeliveryState } from "./Webhook.ts"
 
 export interface Verdict {
-  readonly state: DeliveryState
+  readonly state: Exclude<DeliveryState, "pending" | "delivering" | "canceled">
   readonly attemptCount: number
   readonly dueAt: Option.Option<DateTime.Utc>
-  /** Why the endpoint gets nothing more, when the answer says so. */
-  readonly disable: Option.Option<string>
 }
 
 const gone = 410
+
+/** The answer by which a target takes itself off the list (contract, part 4, "Webhooks"). */
+export const isGone = (code: number): boolean => code === gone
+
+export const isSuccess = (code: number): boolean => code >= 200 && code < 300
 
 /** What an attempt's outcome means for its delivery: only 2xx is success (gateway specification, part 6, "Retries"). */
 export const verdict = (input: {
@@ -21,17 +24,10 @@ export const verdict = (input: {
   readonly now: DateTime.Utc
 }): Verdict => {
   const attemptCount = input.attemptCount + 1
-  const ended = (state: DeliveryState) => ({ state, attemptCount, dueAt: Option.none(), disable: Option.none() })
-  if (input.code >= 200 && input.code < 300) return ended("succeeded")
-  if (input.code === gone) return { ...ended("exhausted"), disable: Option.some("the target answered 410 Gone") }
-  const delay = delayAfter({ ...input, failures: attemptCount, status: input.code })
-  return Option.match(delay, {
-    onNone: () => ended("exhausted"),
-    onSome: (wait: Duration.Duration) => ({
-      state: "failed",
-      attemptCount,
-      dueAt: Option.some(DateTime.addDuration(input.now, wait)),
-      disable: Option.none()
-    })
-  })
+  if (isSuccess(input.code)) return { state: "succeeded", attemptCount, dueAt: Option.none() }
+  if (isGone(input.code)) return { state: "exhausted", attemptCount, dueAt: Option.none() }
+  const dueAt = Option.map(delayAfter({ ...input, failures: attemptCount }), (wait) =>
+    DateTime.addDuration(input.now, wait)
+  )
+  return { state: Option.isSome(dueAt) ? "failed" : "exhausted", attemptCount, dueAt }
 }

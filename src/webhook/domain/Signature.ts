@@ -19,18 +19,34 @@ export const sign = (secret: Redacted.Redacted<string>, rawBody: string): string
 export const verify = (secret: Redacted.Redacted<string>, rawBody: string, header: string): boolean =>
   equal(sign(secret, rawBody), header)
 
+/** What Standard Webhooks 1.0 signs: its three headers are `webhook-id`, `webhook-timestamp`, `webhook-signature`. */
+export interface StandardMessage {
+  readonly id: string
+  /** Seconds since the epoch. */
+  readonly timestamp: number
+  readonly rawBody: string
+}
+
 /**
  * `webhook-signature` of Standard Webhooks 1.0: `v1,` and the base64 HMAC-SHA256 over `id.timestamp.body`, keyed with
- * the bytes that follow `whsec_`. `timestamp` is in seconds since the epoch.
+ * the bytes that follow `whsec_`.
  */
 export const signStandard = (
   secret: Redacted.Redacted<string>,
-  id: string,
-  timestamp: number,
-  rawBody: string
+  { id, rawBody, timestamp }: StandardMessage
 ): string => {
   const key = Buffer.from(Redacted.value(secret).slice(secretPrefix.length), "base64")
   return `v1,${createHmac("sha256", key).update(`${id}.${timestamp}.${rawBody}`, "utf8").digest("base64")}`
+}
+
+/** `header` is a space-separated list of signatures, of which one has to be right. */
+export const verifyStandard = (
+  secret: Redacted.Redacted<string>,
+  message: StandardMessage,
+  header: string
+): boolean => {
+  const expected = signStandard(secret, message)
+  return header.split(" ").some((signature) => equal(expected, signature))
 }
 
 /** `whsec_` and the base64 of 32 random bytes. */

@@ -1,0 +1,139 @@
+import { SqlClient, SqlSchema } from "@effect/sql"
+import { DateTime, Effect, Option, Schema } from "effect"
+import { DueDelivery, type Settlement } from "./domain/Delivery.ts"
+import { EndpointId, type OwnerKind } from "./domain/Webhook.ts"
+
+interface NewEvent {
+  readonly id: string
+  readonly ownerKind: OwnerKind
+  readonly ownerId: string
+  readonly event: string
+  readonly body: string
+  readonly createdAt: DateTime.Utc
+}
+
+interface NewDelivery {
+  readonly id: string
+  readonly endpointId: string
+  readonly ownerId: string
+  readonly eventId: string
+  readonly event: string
+}
+
+/** Between bodies: JSON escapes it, and joined they need no quoting, which costs more than all else here. */
+const separator = "\u001e"
+
+/**
+ * Deliveries as a queue. `due_at` is set as long as there is something to do; `delivering` marks what a loop has taken,
+ * and a crash leaves it due. Arrays instead of value lists: one text for any number of rows.
+ */
+export class QueueRepo extends Effect.Service<QueueRepo>()("gatehouse/webhook/QueueRepo", {
+  effect: Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+
+    const insert = Effect.fn("QueueRepo.insert")(
+      (events: ReadonlyArray<NewEvent>, deliveries: ReadonlyArray<NewDelivery>, now: DateTime.Utc) => sql`
+        WITH events AS (
+          INSERT INTO webhook_events (id, owner_kind, owner_id, event, body, created_at)
+          SELECT * FROM unnest(${events.map(({ id }) => id)}::uuid[], ${events.map(({ ownerKind }) => ownerKind)}::text[],
+            ${events.map(({ ownerId }) => ownerId)}::uuid[],
+            ${events.map(({ event }) => event)}::text[], string_to_array(${events.map(({ body }) => body).join(separator)}, ${separator}),
+            ${events.map(({ createdAt }) => DateTime.formatIso(createdAt))}::timestamptz[])
+        )
+        INSERT INTO webhook_deliveries (id, endpoint_id, owner_id, event_id, event, state, due_at, created_at)
+        SELECT d.*, 'pending', ${DateTime.toDateUtc(now)}::timestamptz, ${DateTime.toDateUtc(now)}::timestamptz
+        FROM unnest(${deliveries.map(({ id }) => id)}::uuid[], ${deliveries.map(({ endpointId }) => endpointId)}::uuid[],
+          ${deliveries.map(({ ownerId }) => ownerId)}::uuid[], ${deliveries.map(({ eventId }) => eventId)}::uuid[],
+          ${deliveries.map(({ event }) => event)}::text[]) AS d`,
+      Effect.asVoid,
+      Effect.orDie
+    )
+    /** Takes the next due rows of one endpoint, longest due first. */
+    const claim = Effect.fn("QueueRepo.claim")(
+      SqlSchema.findAll({
+        Request: Schema.Struct({ endpointId: EndpointId, now: Schema.DateTimeUtcFromDate, limit: Schema.Int }),
+        Result: DueDelivery,
+        execute: ({ endpointId, limit, now }) => sql`
+          WITH due AS (
+            SELECT id FROM webhook_deliveries
+            WHERE endpoint_id = ${endpointId} AND due_at <= ${now} AND state <> 'delivering'
+            ORDER BY due_at, id LIMIT ${limit}
+          ), taken AS (
+            UPDATE webhook_deliveries d SET state = 'delivering' FROM due
+            WHERE d.id = due.id AND d.due_at <= ${now} AND d.state <> 'delivering'
+            RETURNING d.id, d.event_id, d.event, d.attempt_count, d.due_at
+          )
+          SELECT taken.id, event_id, taken.event, attempt_count, body
+          FROM taken JOIN webhook_events e ON e.id = event_id ORDER BY due_at, taken.id`
+      }),
+      Effect.orDie
+    )
+    const nextDue = Effect.fn("QueueRepo.nextDue")(
+      SqlSchema.single({
+        Request: EndpointId,
+        Result: Schema.Struct({ dueAt: Schema.OptionFromNullOr(Schema.DateTimeUtcFromDate) }),
+        execute: (id) => sql`
+          SELECT min(due_at) AS due_at FROM webhook_deliveries
+          WHERE endpoint_id = ${id} AND due_at IS NOT NULL AND state <> 'delivering'`
+      }),
+      Effect.map(({ dueAt }) => dueAt),
+      Effect.orDie
+    )
+    /** What was canceled meanwhile stays so, unless it arrived after all. */
+    const settle = Effect.fn("QueueRepo.settle")(
+      (settlements: ReadonlyArray<Settlement>) => sql`
+        WITH settled AS (
+          SELECT * FROM unnest(${settlements.map((row) => row.deliveryId)}::uuid[],
+            ${settlements.map((row) => row.state)}::text[], ${settlements.map((row) => row.attemptCount)}::int[],
+            ${settlements.map((row) => Option.getOrNull(Option.map(row.dueAt, DateTime.formatIso)))}::timestamptz[],
+            ${settlements.map(({ attempt }) => attempt.id)}::uuid[],
+            ${settlements.map(({ attempt }) => DateTime.formatIso(attempt.startedAt))}::timestamptz[],
+            ${settlements.map(({ attempt }) => attempt.durationMs)}::int[],
+            ${settlements.map(({ attempt }) => attempt.code)}::int[],
+            ${settlements.map(({ attempt }) => attempt.responseBody)}::text[],
+            ${settlements.map(({ attempt }) => attempt.error)}::text[]
+          ) AS s (id, state, number, due_at, attempt_id, started_at, duration_ms, code, response_body, error)
+        ), updated AS (
+          UPDATE webhook_deliveries d SET attempt_count = s.number,
+            state = CASE WHEN d.state = 'delivering' OR s.state = 'succeeded' THEN s.state ELSE d.state END,
+            due_at = CASE WHEN d.state = 'delivering' OR s.state = 'succeeded' THEN s.due_at ELSE d.due_at END
+          FROM settled s WHERE d.id = s.id RETURNING d.id
+        )
+        INSERT INTO webhook_attempts (id, delivery_id, number, started_at, duration_ms, code, response_body, error)
+        SELECT attempt_id, id, number, started_at, duration_ms, code, response_body, error
+        FROM settled JOIN updated USING (id)`,
+      Effect.asVoid,
+      Effect.orDie
+    )
+    const openOf = (endpointId: EndpointId) => sql`
+      SELECT id FROM webhook_deliveries WHERE endpoint_id = ${endpointId} AND due_at IS NOT NULL`
+
+    /** Gives back what a loop took and did not send. */
+    const release = Effect.fn("QueueRepo.release")(
+      (endpointId: EndpointId) => sql`
+        WITH taken AS (${openOf(endpointId)} AND state = 'delivering' ORDER BY id FOR UPDATE)
+        UPDATE webhook_deliveries d SET state = CASE attempt_count WHEN 0 THEN 'pending' ELSE 'failed' END
+        FROM taken WHERE d.id = taken.id`,
+      Effect.asVoid,
+      Effect.orDie
+    )
+    const cancel = Effect.fn("QueueRepo.cancel")(
+      (endpointId: EndpointId) => sql`
+        WITH open AS (${openOf(endpointId)} ORDER BY id FOR UPDATE)
+        UPDATE webhook_deliveries d SET state = 'canceled', due_at = NULL FROM open WHERE d.id = open.id`,
+      Effect.asVoid,
+      Effect.orDie
+    )
+    const endpointsDue = Effect.fn("QueueRepo.endpointsDue")(
+      SqlSchema.findAll({
+        Request: Schema.DateTimeUtcFromDate,
+        Result: Schema.Struct({ id: EndpointId }),
+        execute: (until) => sql`
+          SELECT e.id FROM webhook_endpoints e WHERE EXISTS (
+            SELECT 1 FROM webhook_deliveries d WHERE d.endpoint_id = e.id AND d.due_at <= ${until})`
+      }),
+      Effect.orDie
+    )
+    return { insert, claim, nextDue, settle, release, cancel, endpointsDue } as const
+  })
+}) {}

@@ -1,0 +1,188 @@
+import { type ChildProcess, spawn } from "node:child_process"
+import { randomBytes, randomUUID } from "node:crypto"
+import { chmodSync, mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { basename, join } from "node:path"
+import { Array, DateTime, Duration, Effect, Layer, Logger, LogLevel, Redacted, Schedule } from "effect"
+import { Client } from "pg"
+import { Agent, request } from "undici"
+import { nextId } from "../../src/kit/Id.ts"
+import { Seal } from "../../src/kit/Seal.ts"
+import { DatabaseAddress } from "../../src/sql/Database.ts"
+import * as Database from "../../src/sql/Database.ts"
+import * as EmbeddedPostgres from "../../src/sql/EmbeddedPostgres.ts"
+import * as Migrations from "../../src/sql/Migrations.ts"
+import { headersOf } from "../../src/webhook/Dispatch.ts"
+import { DueDelivery } from "../../src/webhook/domain/Delivery.ts"
+import { DeliveryId, type Owner } from "../../src/webhook/domain/Webhook.ts"
+import { Endpoints } from "../../src/webhook/Endpoints.ts"
+import { Outbox } from "../../src/webhook/Outbox.ts"
+import * as Webhooks from "../../src/webhook/Webhooks.ts"
+import * as TestSharding from "../support/TestSharding.ts"
+
+/** Events in one round of each side. */
+const events = 4_000
+const rounds = 3
+/** Callers that accept at the same time; the bare loop has as many requests under way as the engine may. */
+const callers = 16
+const sentAtOnce = 32
+const target = 0.4
+
+export interface BenchRow {
+  readonly name: string
+  /** Events per second. */
+  readonly ours: number
+  readonly baseline: number
+  readonly ratio: number
+  readonly target: number
+}
+
+/** A bare receiver in a process of its own: counts posts on /hook, tells the count on /count. */
+const receiverSource = `
+  let count = 0
+  const server = require("node:http").createServer((request, response) => {
+    if (request.url === "/count") return response.end(String(count))
+    request.on("data", () => {}).on("end", () => { count += 1; response.end() })
+  })
+  server.listen(0, "127.0.0.1", () => console.log(server.address().port))
+`
+
+const receiver = Effect.acquireRelease(
+  Effect.async<{ readonly origin: string; readonly child: ChildProcess }>((resume) => {
+    const child = spawn(process.execPath, ["-e", receiverSource], { stdio: ["ignore", "pipe", "inherit"] })
+    child.stdout.once("data", (port: Buffer) =>
+      resume(Effect.succeed({ origin: `http://127.0.0.1:${port.toString().trim()}`, child }))
+    )
+  }),
+  ({ child }) => Effect.sync(() => child.kill())
+)
+
+const countAt = (origin: string) =>
+  Effect.promise(() => request(`${origin}/count`).then(({ body }) => body.text())).pipe(Effect.map(Number))
+
+/** About 1 KiB, like a message event. */
+const dataOf = (nth: number) => ({
+  message_id: String(nth),
+  chat_id: "pb:340282366841710300949128137443944311111",
+  chat_type: "private",
+  direction: "incoming",
+  type: "text",
+  from: "someone",
+  to: null,
+  body: "x".repeat(700)
+})
+
+const newEvent = (owner: Owner, nth: number) =>
+  Effect.gen(function* () {
+    const timestamp = yield* DateTime.now
+    return { eventId: yield* nextId, owner, event: "message.received", timestamp, data: dataOf(nth) }
+  })
+
+/** Events per second. */
+const rate = <E, R>(effect: Effect.Effect<void, E, R>) =>
+  Effect.map(Effect.timed(effect), ([time]) => events / Duration.toSeconds(time))
+
+/** Each event in a transaction of its own, as an API call would; over when the receiver has all of them. */
+const engineRound = Effect.fn("engineRound")(function* (owner: Owner, origin: string) {
+  const outbox = yield* Outbox
+  const before = yield* countAt(origin)
+  const accept = (nth: number) =>
+    Effect.flatMap(newEvent(owner, nth), (event) => outbox.transaction(outbox.publish([event])))
+  const delivered = countAt(origin).pipe(
+    Effect.repeat({ until: (count) => count >= before + events, schedule: Schedule.spaced("10 millis") })
+  )
+  const accepted = Effect.forEach(Array.range(1, events), accept, { concurrency: callers, discard: true })
+  return yield* rate(Effect.asVoid(Effect.zipRight(accepted, delivered)))
+})
+
+/** The same bodies, signed and posted with the same headers by the plain client, and nothing else. */
+const bareRound = Effect.fn("bareRound")(function* (owner: Owner, origin: string, secret: Redacted.Redacted<string>) {
+  const agent = new Agent({ connections: sentAtOnce })
+  const post = async (nth: number) => {
+    const [eventId, id] = [randomUUID(), randomUUID()]
+    const startedAt = DateTime.unsafeNow()
+    const { event, ...rest } = {
+      event: "message.received",
+      account_id: owner.id,
+      timestamp: startedAt.toJSON(),
+      data: dataOf(nth)
+    }
+    const body = JSON.stringify({ event, ...rest })
+    const delivery = DueDelivery.make({ id: DeliveryId.make(id), eventId, event, attemptCount: 0, body })
+    const headers = headersOf(secret, delivery, { id, startedAt })
+    const answer = await request(`${origin}/hook`, { method: "POST", headers, body, dispatcher: agent })
+    await answer.body.dump()
+  }
+  let next = 0
+  const lane = async () => {
+    while (next < events) await post(next++)
+  }
+  const result = yield* rate(Effect.promise(() => Promise.all(Array.makeBy(sentAtOnce, lane))).pipe(Effect.asVoid))
+  yield* Effect.promise(() => agent.close())
+  return result
+})
+
+const administer = (url: string, statement: string) =>
+  Effect.promise(async () => {
+    const client = new Client({ connectionString: url })
+    await client.connect()
+    await client.query(statement)
+    await client.end()
+  })
+
+/** A database of its own: on the server of `DATABASE_URL`, else on an embedded one that writes durably. */
+const address = Layer.unwrapScoped(
+  Effect.gen(function* () {
+    const given = process.env["DATABASE_URL"] ?? ""
+    if (given === "") {
+      const dataDir = yield* Effect.acquireRelease(
+        Effect.sync(() => mkdtempSync(join(tmpdir(), "gatehouse-bench-"))),
+        (directory) => Effect.sync(() => rmSync(directory, { recursive: true, force: true }))
+      )
+      chmodSync(dataDir, 0o755)
+      return EmbeddedPostgres.layer({ dataDir, maxConnections: 20 })
+    }
+    const name = `gatehouse_bench_${randomBytes(4).toString("hex")}`
+    yield* Effect.acquireRelease(administer(given, `CREATE DATABASE ${name}`), () =>
+      administer(given, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
+    )
+    const own = new URL(given)
+    own.pathname = `/${name}`
+    return Layer.succeed(DatabaseAddress, {
+      url: Redacted.make(own.href),
+      maxConnections: 20,
+      origin: "external" as const
+    })
+  })
+)
+
+const program = Webhooks.layer({ allowPrivate: true }).pipe(
+  Layer.provide(TestSharding.layer),
+  Layer.provide(Seal.layer([Redacted.make(randomBytes(32))])),
+  Layer.provide(Migrations.layer),
+  Layer.provide(Database.layer),
+  Layer.provide(address)
+)
+
+/** Row (b): events accepted and delivered, against a bare loop; rounds alternate, the best of each side counts. */
+export const webhookBench: Effect.Effect<BenchRow> = Effect.gen(function* () {
+  const { origin } = yield* receiver
+  const owner: Owner = { kind: "account", id: yield* nextId }
+  const endpoints = yield* Endpoints
+  const wanted = { owner, url: `${origin}/hook`, events: ["*"], retryCount: 5, timeoutSeconds: 10 }
+  const { secret } = yield* endpoints.create(wanted)
+  const results = yield* Effect.forEach(Array.range(1, rounds), (round) => {
+    const sides = { baseline: bareRound(owner, origin, secret), ours: engineRound(owner, origin) }
+    return Effect.all(round % 2 === 0 ? { ours: sides.ours, baseline: sides.baseline } : sides)
+  })
+  const ours = Math.max(...results.map((round) => round.ours))
+  const baseline = Math.max(...results.map((round) => round.baseline))
+  return { name: "webhook events accepted and delivered", ours, baseline, ratio: ours / baseline, target }
+}).pipe(Effect.scoped, Effect.provide(program), Logger.withMinimumLogLevel(LogLevel.Warning), Effect.orDie)
+
+if (basename(process.argv[1] ?? "").startsWith("WebhookBench")) {
+  const { baseline, name, ours, ratio } = await Effect.runPromise(webhookBench)
+  const [left, right] = [ours, baseline].map((number) => Math.round(number))
+  console.log(`${name}: ${ratio.toFixed(2)} of a bare loop (${left}/s against ${right}/s), at least ${target} asked`)
+  process.exitCode = ratio >= target ? 0 : 1
+}

@@ -1,0 +1,53 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Option, Redacted } from "effect"
+import { Webhook as StandardWebhook } from "standardwebhooks"
+import { verify } from "../../src/webhook/domain/Signature.ts"
+import * as TestDatabase from "../support/TestDatabase.ts"
+import { until } from "../support/Until.ts"
+import * as WebhookReceiver from "../support/WebhookReceiver.ts"
+import { engine, history, newOwner, publish, register } from "./Engine.ts"
+
+const text = (value: string | Array<string> | undefined) => String(value)
+
+layer(TestDatabase.layer, { excludeTestServices: true })("the webhook engine", (it) => {
+  it.scoped("delivers an event once, signed in both ways", () =>
+    Effect.gen(function* () {
+      const receiver = yield* WebhookReceiver.make()
+      const owner = yield* newOwner()
+      const { endpoint, secret } = yield* register(owner, receiver.url)
+      const eventId = yield* publish(owner, "message.received", { body: "héllo ✓" })
+
+      const { headers, method, rawBody } = yield* receiver.take
+      assert.strictEqual(method, "POST")
+      assert.match(
+        rawBody,
+        new RegExp(
+          `^{"event":"message.received","account_id":"${owner.id}","timestamp":"[^"]+Z","data":{"body":"héllo ✓"}}$`
+        )
+      )
+      assert.strictEqual(headers["content-type"], "application/json")
+      assert.strictEqual(headers["user-agent"], "Gatehouse-Webhook/1.0")
+      assert.strictEqual(headers["x-webhook-event"], "message.received")
+      assert.strictEqual(headers["x-webhook-event-id"], eventId)
+      assert.match(text(headers["x-webhook-timestamp"]), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+      assert.isUndefined(headers["accept-encoding"])
+      assert.isTrue(verify(secret, rawBody, text(headers["x-webhook-signature"])))
+      new StandardWebhook(Redacted.value(secret)).verify(rawBody, {
+        "webhook-id": text(headers["webhook-id"]),
+        "webhook-timestamp": text(headers["webhook-timestamp"]),
+        "webhook-signature": text(headers["webhook-signature"])
+      })
+
+      const [delivery] = yield* until(history(owner), ([first]) => first?.state === "succeeded")
+      assert.strictEqual(delivery?.endpointId, endpoint.id)
+      assert.strictEqual(delivery?.attemptCount, 1)
+      assert.deepStrictEqual(delivery?.dueAt, Option.none())
+      assert.deepStrictEqual(
+        delivery?.attempts.map(({ code, id, number }) => ({ code, id, number })),
+        [{ code: 200, id: text(headers["x-webhook-delivery-id"]), number: 1 }]
+      )
+      assert.deepInclude(delivery?.payload, { event: "message.received", data: { body: "héllo ✓" } })
+      assert.strictEqual(receiver.ledger.length, 1)
+    }).pipe(Effect.provide(engine()))
+  )
+})

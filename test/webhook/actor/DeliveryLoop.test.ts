@@ -1,0 +1,254 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Duration, Effect, Fiber, Layer, Option, Queue, Redacted, TestClock } from "effect"
+import { Seal } from "../../../src/kit/Seal.ts"
+import { deliveryLoop } from "../../../src/webhook/actor/DeliveryLoop.ts"
+import { Attempt, type AttemptOutcome, type AttemptRequest } from "../../../src/webhook/Attempt.ts"
+import { Dispatch } from "../../../src/webhook/Dispatch.ts"
+import { seal } from "../Engine.ts"
+import { endpointId, makeMemoryQueue, type Row } from "./MemoryQueue.ts"
+
+const answered = (code: number, retryAfter: string | null = null): AttemptOutcome => ({
+  code,
+  responseBody: null,
+  retryAfter: Option.fromNullable(retryAfter),
+  error: null,
+  durationMs: 0
+})
+
+interface Sent {
+  readonly at: number
+  readonly request: AttemptRequest
+}
+
+/** A loop over a queue in memory, whose target answers as `respond` says; `sent` has the virtual time of each attempt. */
+const start = (
+  respond: (nth: number, hanging: Effect.Effect<AttemptOutcome>) => Effect.Effect<AttemptOutcome>,
+  options: { readonly retryCount?: number; readonly rows?: number; readonly row?: Partial<Row> } = {}
+) =>
+  Effect.gen(function* () {
+    const secretSealed = yield* Effect.flatMap(Seal, (sealer) =>
+      sealer.seal(Redacted.make("whsec_c2VjcmV0"), endpointId)
+    ).pipe(Effect.provide(seal))
+    const queue = makeMemoryQueue({ retryCount: options.retryCount ?? 5, secretSealed })
+    queue.add(options.rows ?? 1, options.row)
+    const sent: Array<Sent> = []
+    const end = yield* Deferred.make<AttemptOutcome>()
+    const attempt = Layer.succeed(Attempt, {
+      send: (request) =>
+        Effect.flatMap(TestClock.currentTimeMillis, (at) => respond(sent.push({ at, request }), Deferred.await(end)))
+    })
+    const wake = yield* Queue.sliding<void>(1)
+    const dispatch = Dispatch.layer.pipe(Layer.provide([queue.layer, attempt, seal]))
+    const fiber = yield* deliveryLoop(endpointId, Effect.succeed(wake)).pipe(
+      Effect.provide(dispatch),
+      Effect.forkScoped
+    )
+    yield* Effect.addFinalizer(() => Deferred.succeed(end, answered(0)))
+    yield* TestClock.adjust("10 millis")
+    const [row] = queue.rows
+    return {
+      queue,
+      row,
+      sent,
+      fiber,
+      rouse: Effect.zipRight(Queue.offer(wake, undefined), TestClock.adjust("10 millis"))
+    }
+  })
+
+const at = (sent: ReadonlyArray<Sent>) => sent.map((attempt) => attempt.at)
+const adjusted = (millis: number) => TestClock.adjust(Duration.millis(millis))
+
+describe("DeliveryLoop", () => {
+  it.scoped("attempts after exactly 5 s, 25 s, 2 min, 10 min and 50 min, then gives up", () =>
+    Effect.gen(function* () {
+      const { row, sent } = yield* start(() => Effect.succeed(answered(500)))
+      const moments = [0]
+      for (const wait of [5_000, 25_000, 120_000, 600_000, 3_000_000]) {
+        const next = (moments.at(-1) ?? 0) + wait
+        const now = yield* TestClock.currentTimeMillis
+        yield* adjusted(next - 1 - now)
+        assert.deepStrictEqual(at(sent), moments)
+        yield* adjusted(1)
+        moments.push(next)
+        assert.deepStrictEqual(at(sent), moments)
+        yield* adjusted(50)
+      }
+      assert.deepInclude(row, { state: "exhausted", attemptCount: 6, dueAt: Option.none() })
+      yield* TestClock.adjust("2 days")
+      assert.strictEqual(sent.length, 6)
+    })
+  )
+
+  it.scoped.each([0, 1, 2, 3, 4])("tries %i times more when retry_count says so", (retryCount) =>
+    Effect.gen(function* () {
+      const { row, sent } = yield* start(() => Effect.succeed(answered(0)), { retryCount })
+      for (const wait of [5_000, 25_000, 120_000, 600_000, 3_000_000]) yield* adjusted(wait + 50)
+      assert.strictEqual(sent.length, retryCount + 1)
+      assert.deepInclude(row, { state: "exhausted", attemptCount: retryCount + 1 })
+    })
+  )
+
+  it.scoped.each([429, 503])("waits as long as a %i asks", (code) =>
+    Effect.gen(function* () {
+      const { sent } = yield* start((nth) => Effect.succeed(nth === 1 ? answered(code, "60") : answered(200)))
+      yield* adjusted(60_000 - 11)
+      assert.deepStrictEqual(at(sent), [0])
+      yield* adjusted(1)
+      assert.deepStrictEqual(at(sent), [0, 60_000])
+    })
+  )
+
+  it.scoped("waits no shorter than the table, whatever Retry-After says", () =>
+    Effect.gen(function* () {
+      const { sent } = yield* start((nth) => Effect.succeed(nth === 1 ? answered(503, "1") : answered(200)))
+      yield* adjusted(5_000)
+      assert.deepStrictEqual(at(sent), [0, 5_000])
+    })
+  )
+
+  it.scoped("stops at the first 2xx", () =>
+    Effect.gen(function* () {
+      const { row, sent } = yield* start((nth) => Effect.succeed(answered(nth === 1 ? 500 : 204)))
+      yield* TestClock.adjust("2 hours")
+      assert.deepStrictEqual(at(sent).length, 2)
+      assert.deepInclude(row, { state: "succeeded", attemptCount: 2, dueAt: Option.none() })
+    })
+  )
+
+  it.scoped("sends a retry on time while another delivery still waits for its answer", () =>
+    Effect.gen(function* () {
+      const { sent } = yield* start(
+        (nth, hanging) => (nth === 1 ? hanging : Effect.succeed(answered(nth === 2 ? 500 : 200))),
+        { rows: 2 }
+      )
+      yield* adjusted(5_000)
+      assert.deepStrictEqual(at(sent), [0, 0, 5_000])
+    })
+  )
+
+  it.scoped("gives each attempt an id of its own, and all of them one event id", () =>
+    Effect.gen(function* () {
+      const { sent } = yield* start((nth) => Effect.succeed(answered(nth < 3 ? 500 : 200)))
+      yield* adjusted(5_000)
+      yield* adjusted(25_000)
+      const ids = sent.map(({ request: { headers } }) => headers["X-Webhook-Delivery-Id"])
+      assert.strictEqual(new Set(ids).size, 3)
+      for (const header of ["X-Webhook-Event-Id", "webhook-id"]) {
+        assert.strictEqual(new Set(sent.map(({ request: { headers } }) => headers[header])).size, 1)
+      }
+    })
+  )
+
+  it.scoped("has at most 32 attempts under way, and takes a bounded number of rows", () =>
+    Effect.gen(function* () {
+      const { queue, sent } = yield* start((_, hanging) => hanging, { rows: 2_000 })
+      yield* TestClock.adjust("1 hour")
+      assert.strictEqual(sent.length, 32)
+      assert.isAtMost(queue.rows.filter(({ state }) => state === "delivering").length, 512)
+    })
+  )
+
+  it.scoped("410 disables the endpoint and cancels what waits", () =>
+    Effect.gen(function* () {
+      const { queue, row, sent } = yield* start(
+        (nth, hanging) => (nth === 1 ? Effect.succeed(answered(410)) : hanging),
+        { rows: 100 }
+      )
+      yield* TestClock.adjust("1 hour")
+      assert.strictEqual(row?.state, "exhausted")
+      assert.isTrue(queue.rows.slice(1).every(({ state }) => state === "canceled"))
+      assert.deepInclude(Option.getOrThrow(queue.endpoint.current), {
+        isActive: false,
+        disabledReason: Option.some("the target answered 410 Gone")
+      })
+      assert.isAtMost(sent.length, 32)
+    })
+  )
+
+  it.scoped("three days without one success disable the endpoint", () =>
+    Effect.gen(function* () {
+      const { queue, rouse } = yield* start(() => Effect.succeed(answered(500)), { retryCount: 0 })
+      const isActive = () => Option.getOrThrow(queue.endpoint.current).isActive
+      yield* TestClock.adjust("71 hours")
+      queue.add(1)
+      yield* rouse
+      assert.isTrue(isActive())
+      yield* TestClock.adjust("1 hour")
+      queue.add(1)
+      yield* rouse
+      assert.isFalse(isActive())
+    })
+  )
+
+  it.scoped("one success in between keeps it", () =>
+    Effect.gen(function* () {
+      const { queue, rouse } = yield* start((nth) => Effect.succeed(answered(nth === 2 ? 200 : 500)), { retryCount: 0 })
+      for (let day = 0; day < 4; day++) {
+        yield* TestClock.adjust("40 hours")
+        queue.add(1)
+        yield* rouse
+        if (day === 1) assert.strictEqual(queue.attempts.length, 3)
+      }
+      assert.isFalse(Option.getOrThrow(queue.endpoint.current).isActive)
+      assert.strictEqual(queue.attempts.length, 5)
+    })
+  )
+
+  it.scoped("sends again what a crash left under way", () =>
+    Effect.gen(function* () {
+      const { row, sent } = yield* start(() => Effect.succeed(answered(200)), { row: { state: "delivering" } })
+      assert.strictEqual(sent.length, 1)
+      assert.strictEqual(row?.state, "succeeded")
+    })
+  )
+
+  it.scoped("an interrupted loop finishes what is under way and gives back the rest", () =>
+    Effect.gen(function* () {
+      const gate = yield* Deferred.make<void>()
+      const { fiber, queue, sent } = yield* start(() => Effect.as(Deferred.await(gate), answered(200)), { rows: 100 })
+      const stopping = yield* Effect.fork(Fiber.interrupt(fiber))
+      yield* adjusted(1_000)
+      assert.isTrue(Option.isNone(yield* Fiber.poll(stopping)))
+      yield* Deferred.succeed(gate, undefined)
+      yield* Fiber.join(stopping)
+      const states = queue.rows.map(({ state }) => state)
+      assert.strictEqual(sent.length, 32)
+      assert.strictEqual(states.filter((state) => state === "succeeded").length, 32)
+      assert.strictEqual(states.filter((state) => state === "pending").length, 68)
+    })
+  )
+
+  it.scoped("uses the endpoint as it is at the time of the attempt", () =>
+    Effect.gen(function* () {
+      const { queue, rouse, sent } = yield* start((nth) => Effect.succeed(answered(nth === 1 ? 500 : 200)))
+      yield* queue.change({ url: "http://elsewhere.example/" })
+      yield* rouse
+      yield* adjusted(5_000)
+      assert.deepStrictEqual(
+        sent.map(({ request: { url } }) => url),
+        ["http://target.example/", "http://elsewhere.example/"]
+      )
+    })
+  )
+
+  it.scoped.each(["disabled", "removed"])("cancels when the endpoint is %s", (how) =>
+    Effect.gen(function* () {
+      const { queue, rouse, row, sent } = yield* start(() => Effect.succeed(answered(500)))
+      if (how === "removed") queue.endpoint.current = Option.none()
+      else yield* queue.change({ isActive: false })
+      yield* rouse
+      yield* TestClock.adjust("1 hour")
+      assert.strictEqual(sent.length, 1)
+      assert.strictEqual(row?.state, "canceled")
+    })
+  )
+
+  it.scoped("reads nothing while nothing is due", () =>
+    Effect.gen(function* () {
+      const { queue } = yield* start(() => Effect.succeed(answered(200)))
+      const before = queue.reads()
+      yield* TestClock.adjust("1 day")
+      assert.strictEqual(queue.reads(), before)
+    })
+  )
+})

@@ -1,0 +1,127 @@
+import { Array, DateTime, Effect, Layer, Option } from "effect"
+import type { Settlement } from "../../../src/webhook/domain/Delivery.ts"
+import { Endpoint } from "../../../src/webhook/domain/Endpoint.ts"
+import { DeliveryId, type DeliveryState, EndpointId } from "../../../src/webhook/domain/Webhook.ts"
+import { EndpointRepo } from "../../../src/webhook/EndpointRepo.ts"
+import { QueueRepo } from "../../../src/webhook/QueueRepo.ts"
+
+export interface Row {
+  readonly id: DeliveryId
+  readonly eventId: string
+  state: DeliveryState
+  attemptCount: number
+  dueAt: Option.Option<DateTime.Utc>
+}
+
+export const endpointId = EndpointId.make("01a1fd14-94fa-7000-8000-00c4e62d5152")
+export const deliveryId = (nth: number) => DeliveryId.make(`01a1fd14-94fa-7000-8000-${String(nth).padStart(12, "0")}`)
+
+const epoch = DateTime.unsafeMake(0)
+
+/** One endpoint and its queue in memory, without any delay: what happens under a test clock happens at once. */
+export const makeMemoryQueue = (options: { readonly retryCount: number; readonly secretSealed: string }) => {
+  const rows: globalThis.Array<Row> = []
+  const attempts: globalThis.Array<Settlement> = []
+  const endpoint = {
+    current: Option.some(
+      Endpoint.make({
+        id: endpointId,
+        ownerKind: "account",
+        ownerId: endpointId,
+        url: "http://target.example/",
+        events: ["*"],
+        retryCount: options.retryCount,
+        timeoutSeconds: 10,
+        isActive: true,
+        disabledReason: Option.none(),
+        failingSince: Option.none(),
+        createdAt: epoch
+      })
+    )
+  }
+  let reads = 0
+
+  const change = (changes: Partial<typeof Endpoint.Type>) =>
+    Effect.sync(() => {
+      endpoint.current = Option.map(endpoint.current, (found) => Endpoint.make({ ...found, ...changes }))
+    })
+  const isOpen = (row: Row) => Option.isSome(row.dueAt) && row.state !== "delivering"
+
+  const queue = QueueRepo.make({
+    insert: () => Effect.void,
+    claim: ({ limit, now }) =>
+      Effect.sync(() => {
+        reads += 1
+        const due = rows
+          .filter((row) => isOpen(row) && Option.exists(row.dueAt, DateTime.lessThanOrEqualTo(now)))
+          .slice(0, limit)
+        due.forEach((row) => (row.state = "delivering"))
+        return due.map((row) => ({ ...row, event: "message.received", body: "{}" }))
+      }),
+    nextDue: () =>
+      Effect.sync(() =>
+        Option.map(
+          Option.liftPredicate(
+            rows.filter(isOpen).flatMap(({ dueAt }) => Option.toArray(dueAt)),
+            Array.isNonEmptyArray
+          ),
+          Array.min(DateTime.Order)
+        )
+      ),
+    settle: (settlements) =>
+      Effect.sync(() => {
+        attempts.push(...settlements)
+        settlements.forEach(({ attemptCount, deliveryId, dueAt, state }) => {
+          const row = rows.find(({ id }) => id === deliveryId)
+          if (row?.state === "delivering") Object.assign(row, { attemptCount, dueAt, state })
+        })
+      }),
+    release: () =>
+      Effect.sync(() =>
+        rows
+          .filter(({ state }) => state === "delivering")
+          .forEach((row) => (row.state = row.attemptCount === 0 ? "pending" : "failed"))
+      ),
+    cancel: () =>
+      Effect.sync(() =>
+        rows
+          .filter(({ dueAt }) => Option.isSome(dueAt))
+          .forEach((row) => Object.assign(row, { state: "canceled", dueAt: Option.none() }))
+      ),
+    endpointsDue: () => Effect.succeed([])
+  })
+  const endpoints = EndpointRepo.make({
+    insert: () => Effect.void,
+    byId: () =>
+      Effect.sync(() => Option.map(endpoint.current, (found) => ({ ...found, secretSealed: options.secretSealed }))),
+    page: () => Effect.succeed([]),
+    activeOf: () => Effect.succeed([]),
+    update: () => Effect.succeed(Option.none()),
+    noteSuccess: () => change({ failingSince: Option.none() }),
+    noteFailure: ({ now }) =>
+      Effect.sync(() => {
+        const since = Option.flatMap(endpoint.current, ({ failingSince }) => failingSince)
+        const failingSince = Option.getOrElse(since, () => now)
+        endpoint.current = Option.map(endpoint.current, (found) =>
+          Endpoint.make({ ...found, failingSince: Option.some(failingSince) })
+        )
+        return Option.some({ failingSince })
+      }),
+    disable: (_, reason) => change({ isActive: false, disabledReason: Option.some(reason) }),
+    remove: () => Effect.succeed(true)
+  })
+  return {
+    rows,
+    attempts,
+    change,
+    endpoint,
+    reads: () => reads,
+    add: (count: number, changes: Partial<Row> = {}) => {
+      for (let nth = 0; nth < count; nth++) {
+        const id = deliveryId(rows.length + 1)
+        rows.push({ id, eventId: id, state: "pending", attemptCount: 0, dueAt: Option.some(epoch), ...changes })
+      }
+    },
+    layer: Layer.merge(Layer.succeed(QueueRepo, queue), Layer.succeed(EndpointRepo, endpoints))
+  }
+}
