@@ -50,7 +50,7 @@ export const publish = Effect.fn("publish")(function* (owner: Owner, event = "me
 export const history = (owner: Owner) =>
   Effect.flatMap(Deliveries, (deliveries) =>
     deliveries.page({
-      ownerKind: "app",
+      ownerKind: owner.kind,
       ownerId: Option.some(owner.id),
       endpointId: Option.none(),
       event: Option.none(),
