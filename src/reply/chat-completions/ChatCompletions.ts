@@ -1,119 +1,142 @@
 import { HttpClient, HttpClientRequest, type HttpClientResponse } from "@effect/platform"
-import { Chunk, DateTime, Duration, Effect, Either, Layer, Option, Redacted, Stream } from "effect"
+import { Chunk, DateTime, Duration, Effect, Either, Layer, Option, Redacted, Schema, Stream } from "effect"
 import { type ChatAnswer, ChatModel, ChatModelFailure, type ChatRequest } from "../ChatModel.ts"
-import { endpointOf, errorMessage, kindOf, providerError, readCompletion } from "./Completion.ts"
+import { endpointOf, type NoReply, readCompletion, readFailure, storable } from "./Completion.ts"
+import { providerErrorIn } from "./ProviderError.ts"
+import { bodyOf, learn, noQuirks, type Quirks } from "./Quirks.ts"
 
 const bodyLimit = 1024 * 1024
+const longestMessage = 300
 const quirksKept = 256
 
-/** What a provider's model turned out to refuse; learnt once. */
-interface Quirks {
-  readonly completionTokens: boolean
-  readonly withoutTemperature: boolean
+interface Received {
+  readonly status: number
+  readonly text: string
+  readonly isWhole: boolean
+  readonly retryAfter: string | undefined
 }
 
-const none: Quirks = { completionTokens: false, withoutTemperature: false }
+const parse = Schema.decodeOption(Schema.parseJson(Schema.Unknown))
 
-const bodyOf = (request: ChatRequest, quirks: Quirks) => ({
-  model: request.model,
-  messages: request.turns,
-  ...(quirks.withoutTemperature
-    ? {}
-    : Option.match(request.temperature, { onNone: () => ({}), onSome: (temperature) => ({ temperature }) })),
-  ...Option.match(request.maxTokens, {
-    onNone: () => ({}),
-    onSome: (limit) => (quirks.completionTokens ? { max_completion_tokens: limit } : { max_tokens: limit })
-  })
-})
+const quirksKey = ({ baseUrl, model }: ChatRequest) => `${endpointOf(baseUrl)} ${model}`
 
-/** The quirk that a 400 tells of; none when it tells of none that is new. */
-const learnt = (text: string, known: Quirks): Option.Option<Quirks> => {
-  const error = providerError(text)
-  const speaksOf = (field: string) =>
-    Option.exists(error, ({ message, param }) => Option.contains(param, field) || message.includes(`'${field}'`))
-  if (!known.completionTokens && speaksOf("max_tokens")) return Option.some({ ...known, completionTokens: true })
-  if (!known.withoutTemperature && speaksOf("temperature")) return Option.some({ ...known, withoutTemperature: true })
-  return Option.none()
-}
+const tooLong: NoReply = { kind: "invalid_response", message: "the provider's answer is longer than 1 MiB" }
 
-const waitOf = (header: string | undefined, now: DateTime.Utc): Option.Option<Duration.Duration> =>
-  Option.flatMap(Option.fromNullable(header), (text) =>
-    /^\d+(\.\d+)?$/.test(text.trim())
-      ? Option.some(Duration.seconds(Number(text)))
-      : Option.map(DateTime.make(new Date(text)), (moment) => DateTime.distanceDuration(now, moment))
+const httpDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} [\d:]{8} GMT$/
+
+/** `Retry-After` in either of its forms; a date that is over means now. */
+const waitOf = (header: string | undefined, now: DateTime.Utc): Option.Option<Duration.Duration> => {
+  const text = (header ?? "").trim()
+  if (/^\d+(\.\d+)?$/.test(text)) return Option.some(Duration.seconds(Number(text)))
+  return Option.map(httpDate.test(text) ? DateTime.make(Date.parse(text)) : Option.none(), (moment) =>
+    Duration.millis(Math.max(0, DateTime.distance(now, moment)))
   )
+}
 
-/** At most the limit of a body, as text. */
-const limitedText = (response: HttpClientResponse.HttpClientResponse) =>
+/** Reads up to the limit and drops the connection there. */
+const received = (response: HttpClientResponse.HttpClientResponse) =>
   response.stream.pipe(
-    Stream.mapAccum(0, (size, bytes) => [size + bytes.length, { size: size + bytes.length, bytes }] as const),
+    Stream.mapAccum(0, (before, bytes) => [before + bytes.length, { bytes, size: before + bytes.length }] as const),
     Stream.takeUntil(({ size }) => size > bodyLimit),
     Stream.runCollect,
-    Effect.map((chunks) => Buffer.concat(Chunk.toReadonlyArray(chunks).map(({ bytes }) => bytes)).toString("utf8"))
+    Effect.map((chunks): Received => {
+      const whole = Buffer.concat(Chunk.toReadonlyArray(chunks).map(({ bytes }) => bytes))
+      return {
+        status: response.status,
+        text: whole.toString("utf8", 0, bodyLimit),
+        isWhole: whole.length <= bodyLimit,
+        retryAfter: response.headers["retry-after"]
+      }
+    })
   )
 
-/** A provider that takes the `/chat/completions` request shape, as OpenAI defined it and many others accept it. */
+/** The words of a provider may quote what it was sent: the key is taken out before anything is cut off. */
+const wordsOf = (message: string, apiKey: Redacted.Redacted<string>): string => {
+  const key = Redacted.value(apiKey)
+  const scrubbed = key === "" ? message : message.replaceAll(key, "***")
+  return storable(scrubbed.replace(/\s+/g, " ").trim().slice(0, longestMessage))
+}
+
+const failure = (
+  request: ChatRequest,
+  { kind, message }: NoReply,
+  answer: { readonly status?: number; readonly retryAfter?: Option.Option<Duration.Duration> } = {}
+) =>
+  new ChatModelFailure({
+    kind,
+    message: wordsOf(message, request.apiKey),
+    status: Option.fromNullable(answer.status),
+    retryAfter: answer.retryAfter ?? Option.none()
+  })
+
+/**
+ * A provider that takes the `/chat/completions` request shape, as OpenAI defined it and many others accept it. One call
+ * of the port is one request, save that a model's refusal of `max_tokens` or `temperature` is answered by asking at once
+ * in the form that it takes, and remembered by base URL and model.
+ */
 export const layer = Layer.effect(
   ChatModel,
   Effect.map(HttpClient.HttpClient, (client) => {
     const quirksBy = new Map<string, Quirks>()
 
     const remember = (key: string, quirks: Quirks) => {
-      const oldest = quirksBy.keys().next()
-      if (quirksBy.size >= quirksKept && oldest.done !== true) quirksBy.delete(oldest.value)
       quirksBy.set(key, quirks)
+      const oldest = quirksBy.keys().next()
+      if (quirksBy.size > quirksKept && oldest.done !== true) quirksBy.delete(oldest.value)
     }
 
-    const fail = (
-      input: Partial<ChatModelFailure> & { readonly kind: ChatModelFailure["kind"]; readonly message: string },
-      key: ChatRequest["apiKey"]
-    ) =>
-      new ChatModelFailure({
-        kind: input.kind,
-        message: input.message.replaceAll(Redacted.value(key), "***"),
-        status: input.status ?? Option.none(),
-        retryAfter: input.retryAfter ?? Option.none()
-      })
-
-    const ask = (request: ChatRequest, quirks: Quirks): Effect.Effect<ChatAnswer, ChatModelFailure> =>
-      Effect.gen(function* () {
-        const post = HttpClientRequest.post(endpointOf(request.baseUrl)).pipe(
-          HttpClientRequest.bearerToken(request.apiKey),
-          HttpClientRequest.bodyUnsafeJson(bodyOf(request, quirks))
-        )
-        const response = yield* client.execute(post)
-        const text = yield* limitedText(response)
-        const { headers, status } = response
-        if (status >= 200 && status < 300) {
-          return yield* Either.mapLeft(readCompletion(text, request.model), (reason) =>
-            fail({ ...reason, status: Option.some(status) }, request.apiKey)
-          )
-        }
-        const better = status === 400 ? learnt(text, quirks) : Option.none()
-        if (Option.isSome(better)) {
-          remember(`${request.baseUrl} ${request.model}`, better.value)
-          return yield* ask(request, better.value)
-        }
-        const hint = status === 404 ? " (does the base end as the provider wants, often in /v1?)" : ""
-        const retryAfter = waitOf(headers["retry-after"], yield* DateTime.now)
-        const message = `${errorMessage(text)}${hint}`
-        return yield* fail({ kind: kindOf(status), message, status: Option.some(status), retryAfter }, request.apiKey)
-      }).pipe(
+    const post = (request: ChatRequest, quirks: Quirks) =>
+      HttpClientRequest.post(endpointOf(request.baseUrl)).pipe(
+        HttpClientRequest.bearerToken(request.apiKey),
+        HttpClientRequest.acceptJson,
+        HttpClientRequest.bodyUnsafeJson(bodyOf(request, quirks)),
+        client.execute,
+        Effect.flatMap(received),
         Effect.catchTags({
-          RequestError: () => fail({ kind: "network", message: "the provider cannot be reached" }, request.apiKey),
-          ResponseError: () => fail({ kind: "network", message: "the provider's answer broke off" }, request.apiKey)
+          RequestError: ({ reason }) =>
+            reason === "InvalidUrl"
+              ? failure(request, { kind: "bad_request", message: "the base URL is none" })
+              : failure(request, { kind: "network", message: "the provider cannot be reached" }),
+          ResponseError: () => failure(request, { kind: "network", message: "the provider's answer broke off" })
         })
       )
 
-    const complete = Effect.fn("ChatCompletions.complete")((request: ChatRequest) =>
-      ask(request, quirksBy.get(`${request.baseUrl} ${request.model}`) ?? none).pipe(
+    const ask = (request: ChatRequest, quirks: Quirks): Effect.Effect<Received, ChatModelFailure> =>
+      Effect.flatMap(post(request, quirks), (answer) => {
+        if (answer.status !== 400) {
+          if (quirks !== noQuirks) remember(quirksKey(request), quirks)
+          return Effect.succeed(answer)
+        }
+        const better = Option.flatMap(parse(answer.text), providerErrorIn).pipe(
+          Option.flatMap((error) => learn(request, quirks, error))
+        )
+        return Option.match(better, {
+          onNone: () => Effect.succeed(answer),
+          onSome: (learnt) => ask(request, learnt)
+        })
+      })
+
+    const read = Effect.fnUntraced(function* (request: ChatRequest, { isWhole, retryAfter, status, text }: Received) {
+      if (status < 200 || status > 299) {
+        const wait = waitOf(retryAfter, yield* DateTime.now)
+        return yield* failure(request, readFailure(status, text), { status, retryAfter: wait })
+      }
+      const completion: Either.Either<ChatAnswer, NoReply> = isWhole
+        ? readCompletion(text, request.model)
+        : Either.left(tooLong)
+      return yield* Either.mapLeft(completion, (reason) => failure(request, reason, { status }))
+    })
+
+    const complete = Effect.fn("ChatCompletions.complete")(function* (request: ChatRequest) {
+      return yield* ask(request, quirksBy.get(quirksKey(request)) ?? noQuirks).pipe(
+        Effect.withTracerEnabled(false),
         Effect.timeoutFail({
           duration: request.timeout,
-          onTimeout: () => fail({ kind: "timeout", message: "the provider did not answer in time" }, request.apiKey)
+          onTimeout: () => failure(request, { kind: "timeout", message: "the provider did not answer in time" })
         }),
-        Effect.withTracerEnabled(false)
+        Effect.flatMap((answer) => read(request, answer))
       )
-    )
+    })
 
     return ChatModel.of({ complete })
   })

@@ -1,120 +1,110 @@
-import { Either, Option, Schema } from "effect"
+import { Either, Option, Predicate, Schema, String } from "effect"
 import type { ChatAnswer, ChatModelFailure } from "../ChatModel.ts"
+import { kindOf, nestedError, providerErrorIn } from "./ProviderError.ts"
 
-type Kind = ChatModelFailure["kind"]
+/** Why a body carries no reply: the kind, and words for the operator. */
+export type NoReply = Pick<ChatModelFailure, "kind" | "message">
 
-/** Why a body carries no reply: the kind, and the provider's own words for the operator. */
-export interface NoReply {
-  readonly kind: Kind
-  readonly message: string
-}
+const largestCount = 2_147_483_647
 
-const Text = Schema.optional(Schema.NullOr(Schema.String))
-const Count = Schema.optional(Schema.NullOr(Schema.Number))
-
-const Part = Schema.Struct({ type: Schema.optional(Schema.String), text: Text })
-
-const Answered = Schema.Struct({
-  model: Text,
-  choices: Schema.NonEmptyArray(
-    Schema.Struct({
-      finish_reason: Text,
-      message: Schema.Struct({
-        content: Schema.optional(Schema.NullOr(Schema.Union(Schema.String, Schema.Array(Part)))),
-        refusal: Text
-      })
-    })
-  ),
-  usage: Schema.optional(Schema.NullOr(Schema.Struct({ prompt_tokens: Count, completion_tokens: Count })))
-})
-
-const ErrorDetail = Schema.Struct({ message: Text, type: Text, param: Text, code: Schema.optional(Schema.Unknown) })
-const ErrorBody = Schema.Struct({
-  error: Schema.optional(Schema.NullOr(Schema.Union(Schema.String, ErrorDetail))),
-  message: Text
-})
-
-const decodeAnswer = Schema.decodeUnknownOption(Answered)
-const decodeError = Schema.decodeUnknownOption(Schema.Union(ErrorBody, Schema.NonEmptyArray(ErrorBody)))
 const parse = Schema.decodeOption(Schema.parseJson(Schema.Unknown))
 
-const longestMessage = 300
+const at = (value: unknown, name: string): unknown => (Predicate.isRecord(value) ? value[name] : undefined)
+const firstOf = (value: unknown): unknown => (Array.isArray(value) ? value[0] : undefined)
+const nonBlank = (value: unknown) => Option.filter(Option.liftPredicate(Predicate.isString)(value), String.isNonEmpty)
+const count = (value: unknown) =>
+  Option.filter(
+    Option.liftPredicate(Predicate.isNumber)(value),
+    (n) => Number.isInteger(n) && n >= 0 && n <= largestCount
+  )
 
-const clipped = (text: string) => text.replace(/\s+/g, " ").trim().slice(0, longestMessage)
+/** Without what neither the database nor a chat platform takes: NUL, and halves of surrogate pairs. */
+export const storable = (text: string) => text.replaceAll("\0", "").replace(/[\ud800-\udfff]/gu, "\ufffd")
 
-/** The provider's error in any of the shapes that providers use; none for a body without one. */
-export const providerError = (
-  text: string
-): Option.Option<{ readonly message: string; readonly param: Option.Option<string> }> =>
-  Option.flatMap(Option.flatMap(parse(text), decodeError), (found) => {
-    const body = "length" in found ? found[0] : found
-    if (body.error === undefined || body.error === null) {
-      return Option.map(Option.fromNullable(body.message), (message) => ({
-        message: clipped(message),
-        param: Option.none()
-      }))
-    }
-    const detail = typeof body.error === "string" ? { message: body.error } : body.error
-    const param = "param" in detail ? Option.fromNullable(detail.param) : Option.none<string>()
-    return Option.some({ message: clipped(detail.message ?? "no message"), param })
-  })
+const thinking = /^(?:\s*<(think|thinking|reasoning)>[\s\S]*?(?:<\/\1>|$))+/i
+const endOfThinking = "</think>"
 
-/** Words for the operator about a body that is no success. */
-export const errorMessage = (text: string): string =>
-  Option.match(providerError(text), { onNone: () => clipped(text), onSome: ({ message }) => message })
+/** Reasoning that a model put in front of its reply is dropped, also where a template swallowed the opening tag. */
+const withoutThinking = (text: string): string => {
+  const rest = text.replace(thinking, "")
+  const end = rest.indexOf(endOfThinking)
+  return end < 0 || rest.slice(0, end).includes("<think>") ? rest : rest.slice(end + endOfThinking.length)
+}
 
-/** Reasoning that a model put in front of its reply; an unclosed block leaves nothing. */
-const withoutThinking = (text: string): string => text.replace(/^\s*<think>[\s\S]*?(<\/think>|$)/, "").trim()
+const isTextPart = (part: unknown) => {
+  const type = at(part, "type")
+  return type === undefined || type === "text" || type === "output_text"
+}
 
-const contentOf = (content: string | ReadonlyArray<typeof Part.Type> | null | undefined): string =>
-  typeof content === "string"
-    ? content
-    : (content ?? [])
-        .filter(({ type }) => type === undefined || type === "text")
-        .map(({ text }) => text ?? "")
-        .join("")
+const contentOf = (content: unknown): string => {
+  if (typeof content === "string") return content
+  const parts: ReadonlyArray<unknown> = Array.isArray(content) ? content : []
+  return parts
+    .filter(isTextPart)
+    .map((part) => Option.getOrElse(nonBlank(at(part, "text")), () => ""))
+    .join("")
+}
 
-const noReply = (kind: Kind, message: string) => Either.left<NoReply>({ kind, message })
-
-/** The reply in a 2xx body. An error may hide in one, content may be blank, in parts, or nothing but reasoning. */
-export const readCompletion = (text: string, model: string): Either.Either<ChatAnswer, NoReply> => {
-  const json = parse(text)
-  if (Option.isNone(json)) return noReply("invalid_response", "the answer is not JSON")
-  const answered = decodeAnswer(json.value)
-  if (Option.isNone(answered)) {
-    return Option.match(providerError(text), {
-      onNone: () => noReply("invalid_response", "the answer has no choices"),
-      onSome: ({ message }) => noReply("provider_error", message)
-    })
+const whyEmpty = (finishReason: unknown): NoReply => {
+  switch (finishReason) {
+    case "length":
+      return { kind: "empty_completion", message: "max_tokens was used up before the model said anything: raise it" }
+    case "content_filter":
+      return { kind: "refusal", message: "the provider's content filter withheld the reply" }
+    case "tool_calls":
+      return { kind: "empty_completion", message: "the model called a tool that nobody offered" }
+    default:
+      return { kind: "empty_completion", message: "the model said nothing" }
   }
-  const { choices, usage } = answered.value
-  const { finish_reason, message } = choices[0]
-  if (typeof message.refusal === "string" && message.refusal !== "") return noReply("refusal", clipped(message.refusal))
-  const reply = withoutThinking(contentOf(message.content))
-  if (reply === "") {
-    const hint = finish_reason === "length" ? ": raise max_tokens" : ""
-    return noReply("empty_completion", `the model said nothing${hint}`)
+}
+
+const noReply = (kind: NoReply["kind"], message: string) => Either.left<NoReply>({ kind, message })
+
+/**
+ * The reply in the body of a 2xx. Total: whatever the body is, the answer is a reply or a reason. An error may stand in
+ * it, at the top or in the choice; content may be blank, in parts, or nothing but reasoning, which is never shown.
+ */
+export const readCompletion = (body: string, requestedModel: string): Either.Either<ChatAnswer, NoReply> => {
+  const json = Option.getOrUndefined(parse(body))
+  if (json === undefined) return noReply("invalid_response", "the provider's answer is not JSON")
+  const choice = firstOf(at(json, "choices"))
+  const error = Option.orElse(providerErrorIn(json), () => nestedError(choice))
+  if (Option.isSome(error)) {
+    const status = Option.filter(Option.map(error.value.code, Number), (code) => code >= 400 && code <= 599)
+    return noReply(
+      kindOf(
+        Option.getOrElse(status, () => 500),
+        error
+      ),
+      error.value.message
+    )
   }
+  const message = at(choice, "message")
+  if (!Predicate.isRecord(message)) return noReply("invalid_response", "the provider's answer has no choices")
+  const refusal = nonBlank(message["refusal"])
+  if (Option.isSome(refusal)) return noReply("refusal", refusal.value)
+  const reply = storable(withoutThinking(contentOf(message["content"]))).trim()
+  if (reply === "") return Either.left(whyEmpty(at(choice, "finish_reason")))
+  const usage = at(json, "usage")
   return Either.right({
     reply,
-    model: answered.value.model ?? model,
-    promptTokens: Option.fromNullable(usage?.prompt_tokens),
-    completionTokens: Option.fromNullable(usage?.completion_tokens)
+    model: Option.match(nonBlank(at(json, "model")), { onNone: () => requestedModel, onSome: storable }),
+    promptTokens: count(at(usage, "prompt_tokens")),
+    completionTokens: count(at(usage, "completion_tokens"))
   })
 }
 
-/** `<base_url>/chat/completions`, whatever slash or doubled ending the base comes with; a query stays. */
-export const endpointOf = (baseUrl: string): string => {
-  const [base = "", query] = baseUrl.trim().split("?", 2)
-  const path = base.replace(/\/+$/, "").replace(/\/chat\/completions$/, "")
-  return `${path}/chat/completions${query === undefined ? "" : `?${query}`}`
+/** Why an answer with a status other than 2xx carries no reply. */
+export const readFailure = (status: number, body: string): NoReply => {
+  const error = Option.flatMap(parse(body), providerErrorIn)
+  const said = Option.match(error, { onNone: () => body.trim(), onSome: ({ message }) => message })
+  const hint = status === 404 ? " (does the base URL end as the provider wants, often in /v1?)" : ""
+  const words = said === "" ? `the provider answered ${status} without a word` : said
+  return { kind: kindOf(status, error), message: `${words}${hint}` }
 }
 
-/** The kind of failure that a status says. */
-export const kindOf = (status: number): Kind => {
-  if (status === 401 || status === 403) return "auth"
-  if (status === 402) return "quota"
-  if (status === 429) return "rate_limited"
-  if (status === 408) return "timeout"
-  return status >= 500 ? "provider_error" : "bad_request"
+/** `<base_url>/chat/completions`, joined as text: a closing slash or an ending already there is dropped, a query stays. */
+export const endpointOf = (baseUrl: string): string => {
+  const [, path = "", query = ""] = /^([^?#]*)(\?[^#]*)?/.exec(baseUrl.trim()) ?? []
+  return `${path.replace(/\/+$/, "").replace(/\/chat\/completions$/, "")}/chat/completions${query}`
 }

@@ -1,83 +1,72 @@
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "@effect/platform"
-import { Clock, Duration, Effect, Option, Schema, Stream } from "effect"
+import { NodeHttpServerRequest } from "@effect/platform-node"
+import { Clock, Duration, Effect, Either, Option, ParseResult, Schema } from "effect"
 import { body, json, listen } from "../SimulatorServer.ts"
+import { type ChatRequest, completion, decodeRequest, Script } from "./ChatExchange.ts"
 
-const ChatRequest = Schema.Struct({
-  model: Schema.String,
-  messages: Schema.NonEmptyArray(Schema.Struct({ role: Schema.String, content: Schema.String })),
-  temperature: Schema.optional(Schema.Number),
-  max_tokens: Schema.optional(Schema.Number),
-  max_completion_tokens: Schema.optional(Schema.Number)
-})
+const refusal = (status: number, message: string, code: string) =>
+  json({ error: { message, type: "invalid_request_error", param: null, code } }, status)
 
-/** The next answer, or several: a reply, or any status and body, late, never, or broken off. */
-const Script = Schema.Struct({
-  content: Schema.optional(Schema.String),
-  status: Schema.optionalWith(Schema.Int, { default: () => 200 }),
-  body: Schema.optional(Schema.Unknown),
-  raw: Schema.optional(Schema.String),
-  headers: Schema.optionalWith(Schema.Record({ key: Schema.String, value: Schema.String }), { default: () => ({}) }),
-  delay_ms: Schema.optionalWith(Schema.Int, { default: () => 0 }),
-  kind: Schema.optionalWith(Schema.Literal("answer", "hang", "break_off"), { default: () => "answer" as const }),
-  times: Schema.optionalWith(Schema.Int, { default: () => 1 })
-})
-
-const tokensOf = (text: string) => Math.max(1, Math.ceil(text.length / 4))
-
-const completion = (model: string, content: string, prompt: string, now: number) => ({
-  id: `chatcmpl-${now}`,
-  object: "chat.completion",
-  created: Math.floor(now / 1000),
-  model,
-  choices: [{ index: 0, message: { role: "assistant", content, refusal: null }, finish_reason: "stop" }],
-  usage: {
-    prompt_tokens: tokensOf(prompt),
-    completion_tokens: tokensOf(content),
-    total_tokens: tokensOf(prompt) + tokensOf(content)
-  }
-})
+/** Ends the connection without a byte, or in the middle of the body. */
+const breakOff = (answer: Option.Option<Pick<Script, "headers" | "status">>) =>
+  Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
+    Effect.async<never>(() => {
+      const { socket } = NodeHttpServerRequest.toIncomingMessage(request)
+      if (Option.isNone(answer)) return void socket.destroy()
+      const { headers, status } = answer.value
+      const response = NodeHttpServerRequest.toServerResponse(request)
+      response.writeHead(status, headers).write('{"choices":[{"mess', () => socket.destroy())
+    })
+  )
 
 /**
- * Stands in for a chat-completions-compatible provider: answers with a sentence about the last user turn unless the
- * control API under `/_control` scripted something else. `apiKey`, when given, is demanded.
+ * Stands in for a chat-completions-compatible provider that knows no field beyond the common ones: answers with a
+ * sentence about the last user turn unless the control API under `/_control` scripted something else. `apiKey`, when
+ * given, is demanded.
  */
 export const start = Effect.fn("ChatCompletionsSimulator.start")(function* (options: {
   readonly port: number
   readonly apiKey: Option.Option<string>
 }) {
-  const scripts: Array<{ -readonly [Key in keyof typeof Script.Type]: (typeof Script.Type)[Key] }> = []
-  const seen: Array<unknown> = []
+  let scripts: ReadonlyArray<Script> = []
+  let seen: ReadonlyArray<ChatRequest> = []
 
-  const answer = Effect.gen(function* () {
-    const { headers } = yield* HttpServerRequest.HttpServerRequest
-    if (Option.isSome(options.apiKey) && headers["authorization"] !== `Bearer ${options.apiKey.value}`) {
-      return json(
-        { error: { message: "Incorrect API key provided.", type: "invalid_request_error", code: "invalid_api_key" } },
-        401
-      )
-    }
-    const request = yield* body(ChatRequest)
-    seen.push(request)
-    const script = scripts.find(({ times }) => times > 0)
-    const lastUser = request.messages.filter(({ role }) => role === "user").at(-1)?.content ?? ""
-    const prompt = request.messages.map(({ content }) => content).join("\n")
-    const now = yield* Clock.currentTimeMillis
-    const reply = (content: string) => completion(request.model, content, prompt, now)
-    if (script === undefined) return json(reply(`Thank you for your message: “${lastUser}”. How can I help?`))
-    script.times -= 1
+  const nextScript = Effect.sync(() => {
+    const [next, ...later] = scripts
+    scripts = next === undefined || next.times <= 1 ? later : [{ ...next, times: next.times - 1 }, ...later]
+    return Option.fromNullable(next)
+  })
+
+  const perform = Effect.fn("ChatCompletionsSimulator.perform")(function* (script: Script, request: ChatRequest) {
     yield* Effect.sleep(Duration.millis(script.delay_ms))
     if (script.kind === "hang") return yield* Effect.never
-    if (script.kind === "break_off") {
-      return HttpServerResponse.stream(
-        Stream.concat(Stream.make(new TextEncoder().encode('{"choices"')), Stream.fail("off"))
-      )
+    if (script.kind === "drop") return yield* breakOff(Option.none())
+    if (script.kind === "break_off") return yield* breakOff(Option.some(script))
+    const { headers, status } = script
+    if (script.raw !== undefined) return HttpServerResponse.text(script.raw, { status, headers })
+    const now = yield* Clock.currentTimeMillis
+    return HttpServerResponse.unsafeJson(script.body ?? completion(request, now, script.content), { status, headers })
+  })
+
+  const answer = Effect.gen(function* () {
+    const { headers, text } = yield* HttpServerRequest.HttpServerRequest
+    if (Option.exists(options.apiKey, (key) => headers["authorization"] !== `Bearer ${key}`)) {
+      return refusal(401, "Incorrect API key provided.", "invalid_api_key")
     }
-    const text = script.raw ?? JSON.stringify(script.body ?? reply(script.content ?? "Yes."))
-    return HttpServerResponse.text(text, {
-      status: script.status,
-      headers: script.headers,
-      contentType: "application/json"
-    })
+    const decoded = decodeRequest(yield* Effect.orDie(text))
+    if (Either.isLeft(decoded)) {
+      return refusal(400, ParseResult.TreeFormatter.formatErrorSync(decoded.left), "invalid_request")
+    }
+    seen = [...seen, decoded.right]
+    const script = yield* nextScript
+    if (Option.isSome(script)) return yield* perform(script.value, decoded.right)
+    return json(completion(decoded.right, yield* Clock.currentTimeMillis))
+  })
+
+  const reset = Effect.sync(() => {
+    scripts = []
+    seen = []
+    return json({})
   })
 
   return yield* listen(
@@ -87,14 +76,15 @@ export const start = Effect.fn("ChatCompletionsSimulator.start")(function* (opti
       HttpRouter.post(
         "/_control/answers",
         Effect.map(body(Script), (script) => {
-          scripts.push({ ...script })
-          return json(script)
+          scripts = [...scripts, script]
+          return json(Schema.encodeSync(Script)(script))
         })
       ),
       HttpRouter.get(
         "/_control/requests",
         Effect.sync(() => json(seen))
-      )
+      ),
+      HttpRouter.del("/_control", reset)
     ),
     options.port
   )

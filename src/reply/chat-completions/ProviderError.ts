@@ -1,0 +1,57 @@
+import { Option, Predicate } from "effect"
+import type { ChatModelFailure } from "../ChatModel.ts"
+
+/** An error as a provider tells it; `code` may be the provider's word or a status as text. */
+export interface ProviderError {
+  readonly message: string
+  readonly type: Option.Option<string>
+  readonly param: Option.Option<string>
+  readonly code: Option.Option<string>
+}
+
+const word = (value: unknown): Option.Option<string> => {
+  if (typeof value === "number") return Option.some(`${value}`)
+  return typeof value === "string" && value.trim() !== "" ? Option.some(value.trim()) : Option.none()
+}
+
+const errorOf = (detail: { readonly [key: string]: unknown }): Option.Option<ProviderError> => {
+  const [type, param, code] = [word(detail["type"]), word(detail["param"]), word(detail["code"])]
+  return Option.map(Option.firstSomeOf([word(detail["message"]), code, type]), (message) => ({
+    message,
+    type,
+    param,
+    code
+  }))
+}
+
+/** The error under `error`, an object or a text; none for a value without one. */
+export const nestedError = (value: unknown): Option.Option<ProviderError> => {
+  const error = Predicate.isRecord(value) ? value["error"] : undefined
+  return Predicate.isRecord(error) ? errorOf(error) : errorOf({ message: error })
+}
+
+/**
+ * The error in a parsed body, in any of the shapes in use: under `error`, or at the top (`message`, `detail`) of a body
+ * without choices, or one of these in an array. None for a body without one. Total.
+ */
+export const providerErrorIn = (json: unknown): Option.Option<ProviderError> => {
+  const body: unknown = Array.isArray(json) ? json[0] : json
+  if (!Predicate.isRecord(body)) return Option.none()
+  if ("choices" in body) return nestedError(body)
+  return Option.orElse(nestedError(body), () => errorOf({ ...body, message: body["message"] ?? body["detail"] }))
+}
+
+/** The kind of failure that a status says, and, for a spent quota, the error's own word. */
+export const kindOf = (status: number, error: Option.Option<ProviderError>): ChatModelFailure["kind"] => {
+  if (status === 401 || status === 403) return "auth"
+  if (status === 402) return "quota"
+  if (status === 429) {
+    const isQuota = Option.exists(error, ({ code, type }) =>
+      [code, type].some((said) => Option.contains(said, "insufficient_quota"))
+    )
+    return isQuota ? "quota" : "rate_limited"
+  }
+  if (status === 408) return "timeout"
+  if (status < 400) return "invalid_response"
+  return status >= 500 ? "provider_error" : "bad_request"
+}
