@@ -34,6 +34,7 @@ import * as ChatCompletions from "./reply/chat-completions/ChatCompletions.ts"
 import * as Database from "./sql/Database.ts"
 import * as EmbeddedPostgres from "./sql/EmbeddedPostgres.ts"
 import * as Migrations from "./sql/Migrations.ts"
+import * as Retention from "./sql/Retention.ts"
 import * as StoreADriver from "./store/store-a/StoreADriver.ts"
 import { AppWebhooksHttp } from "./subscription/AppWebhooksHttp.ts"
 import { ClientHttp } from "./subscription/ClientHttp.ts"
@@ -158,7 +159,7 @@ export const server = (
   Server.layer({ host: settings.host, port: settings.port, trustProxy: settings.trustProxy }).pipe(
     Layer.provide([managementApi, gatewayApi, SubscriberShortcut.layer]),
     Layer.provide(Security.layer),
-    Layer.provide(firstStart(settings, announce)),
+    Layer.provide([firstStart(settings, announce), Retention.layer(settings.retentionDays)]),
     Layer.provide(services(settings, secrets)),
     Layer.provide(migrated(settings, { visitor: false }))
   )

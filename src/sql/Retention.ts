@@ -1,0 +1,48 @@
+import { SqlClient } from "@effect/sql"
+import { DateTime, Duration, Effect, Layer, Schedule } from "effect"
+import { supervise } from "../kit/Supervise.ts"
+
+const batch = 1000
+
+/**
+ * Deletes what is older than the retention and finished, in small batches, so that no statement holds locks for long.
+ * Answers how many rows went. What still waits (a due delivery, an unapplied notification, an open reply) stays.
+ */
+export const prune = Effect.fn("Retention.prune")(function* (before: DateTime.Utc) {
+  const sql = yield* SqlClient.SqlClient
+  const limit = DateTime.toDateUtc(before)
+  const statements = [
+    sql`
+      WITH old AS (
+        DELETE FROM webhook_deliveries WHERE id IN (
+          SELECT id FROM webhook_deliveries WHERE created_at < ${limit} AND due_at IS NULL LIMIT ${batch}) RETURNING id
+      ), attempts AS (DELETE FROM webhook_attempts WHERE delivery_id IN (SELECT id FROM old))
+      SELECT id FROM old`,
+    sql`
+      DELETE FROM webhook_events WHERE id IN (
+        SELECT id FROM webhook_events WHERE created_at < ${limit}
+        AND NOT EXISTS (SELECT 1 FROM webhook_deliveries WHERE event_id = webhook_events.id) LIMIT ${batch}) RETURNING id`,
+    sql`
+      DELETE FROM ai_logs WHERE id IN (
+        SELECT id FROM ai_logs WHERE created_at < ${limit} AND status NOT IN ('pending', 'generated') LIMIT ${batch})
+      RETURNING id`,
+    sql`
+      DELETE FROM store_notifications WHERE id IN (
+        SELECT id FROM store_notifications WHERE received_at < ${limit} AND state <> 'pending' LIMIT ${batch}) RETURNING id`,
+    sql`DELETE FROM revoked_operator_tokens WHERE expires_at < now() RETURNING jti`
+  ]
+  const gone = yield* Effect.forEach(statements, (statement) => Effect.map(statement, (rows) => rows.length))
+  return gone.reduce((sum, count) => sum + count, 0)
+})
+
+/** Prunes every hour; 0 days keep everything. */
+export const layer = (days: number) => {
+  if (days === 0) return Layer.empty
+  const turn = DateTime.now.pipe(
+    Effect.map((now) => DateTime.subtractDuration(now, Duration.days(days))),
+    Effect.flatMap((before) => Effect.repeat(prune(before), { while: (gone) => gone > 0 }))
+  )
+  return Layer.scopedDiscard(
+    Effect.forkScoped(supervise("Retention", Effect.repeat(turn, Schedule.jittered(Schedule.spaced("1 hour")))))
+  )
+}
