@@ -92,7 +92,8 @@ NodeRuntime.runMain(
     const { url } = yield* DatabaseAddress
     yield* Console.log("| row | baseline | ours | ratio | asked |\n|---|---|---|---|---|")
     yield* print(yield* subscriberRead(Redacted.value(url)))
-    yield* print({ ...(yield* webhookBench), asked: 0.4 })
+    yield* print({ ...(yield* webhookBench(20)), asked: 0.4 })
+    yield* print({ ...(yield* webhookBench(1)), asked: 0.4 })
   }).pipe(
     Effect.provide(database),
     Effect.ensuring(Effect.sync(() => rmSync(directory, { recursive: true, force: true })))

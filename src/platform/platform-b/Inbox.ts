@@ -1,4 +1,4 @@
-import { Array, DateTime, Option, Order, Schema } from "effect"
+import { Array, DateTime, Option, Order, Record, Schema } from "effect"
 import { type MessageType, SeenMessage } from "../domain/PlatformEvent.ts"
 
 const Id = Schema.Union(
@@ -52,9 +52,9 @@ export const micros = (item: Item): number => Number(item.timestamp)
 const placesKept = 500
 
 export const isNew = (cursor: Cursor, thread: Thread, item: Item): boolean => {
-  const place = cursor.threads[thread.thread_id]
-  if (place === undefined) return micros(item) > cursor.baseline
-  const [at, id] = place
+  const place = Record.get(cursor.threads, thread.thread_id)
+  if (Option.isNone(place)) return micros(item) > cursor.baseline
+  const [at, id] = place.value
   return micros(item) > at || (micros(item) === at && item.item_id !== id)
 }
 
@@ -120,7 +120,7 @@ export const seenOf = (
         chatName: Option.fromNullable(thread.is_group === true ? thread.thread_title : peers[0]?.username),
         platformMessageId: item.item_id,
         direction: isOwn ? "outgoing" : "incoming",
-        type: types[item.item_type] ?? "unsupported",
+        type: Option.getOrElse(Record.get(types, item.item_type), () => "unsupported" as const),
         sender: isOwn ? Option.some(own.username) : Option.fromNullable(author?.username),
         recipient: isOwn ? Option.fromNullable(peers[0]?.username) : Option.some(own.username),
         body: item.text ?? item.link?.text ?? "",

@@ -1,4 +1,4 @@
-import { Option } from "effect"
+import { Option, Record } from "effect"
 import type { ProductType } from "../../catalog/domain/Product.ts"
 import {
   type FactKind,
@@ -35,8 +35,8 @@ const kinds: { readonly [type: string]: FactKind } = {
 /** The neutral word for a notification; none for one that changes no purchase. The subtype decides where it matters. */
 export const kindOf = (type: string, subtype: Option.Option<string>): Option.Option<FactKind> =>
   Option.orElse(
-    Option.flatMap(subtype, (sub) => Option.fromNullable(kinds[`${type}/${sub}`])),
-    () => Option.fromNullable(kinds[type])
+    Option.flatMap(subtype, (sub) => Record.get(kinds, `${type}/${sub}`)),
+    () => Record.get(kinds, type)
   )
 
 const statuses: { readonly [code: number]: StoreStatus } = {
@@ -66,7 +66,7 @@ const transactionOf = (transaction: TransactionPayload): StoreTransaction =>
   StoreTransaction.make({
     transactionId: transaction.transactionId,
     productIdentifier: transaction.productId,
-    productType: productTypes[transaction.type] ?? "non_consumable",
+    productType: Option.getOrElse(Record.get(productTypes, transaction.type), () => "non_consumable" as const),
     purchaseDate: transaction.purchaseDate,
     originalPurchaseDate: transaction.originalPurchaseDate,
     expiresDate: Option.fromNullable(transaction.expiresDate),

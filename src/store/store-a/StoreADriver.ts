@@ -1,6 +1,6 @@
 import { FileSystem } from "@effect/platform"
 import { X509Certificate } from "node:crypto"
-import { Clock, Data, DateTime, Duration, Effect, Layer, Option, Schema } from "effect"
+import { Clock, Data, DateTime, Duration, Effect, Layer, Option, Record, Schema } from "effect"
 import { NotificationRefused, StoreANotifications, type StoreNotification } from "../StoreNotifications.ts"
 import { factOf } from "./Facts.ts"
 import { NotificationPayload, RenewalPayload, TransactionPayload } from "./Payloads.ts"
@@ -52,9 +52,9 @@ export const layer = (options: { readonly roots: ReadonlyArray<Buffer> }) =>
           const place = notification.data ?? notification.summary ?? notification.appData
           if (place === undefined) return yield* Effect.succeedNone
           if (!Option.contains(bundleId, place.bundleId ?? "")) return yield* refuse("bundle", "another bundle id")
-          const environment = environments[place.environment ?? ""]
-          if (environment === undefined) return yield* refuse("environment", "not a server environment")
-          return Option.some(environment)
+          const environment = Record.get(environments, place.environment ?? "")
+          if (Option.isNone(environment)) return yield* refuse("environment", "not a server environment")
+          return environment
         })
 
       const factFrom = Effect.fn("StoreADriver.factFrom")(function* (
