@@ -9,7 +9,12 @@ export interface Credentials {
   readonly password: Redacted.Redacted<string>
 }
 
-/** What a login call led to. Every step but `Refused` failures carries the session to continue from. */
+/**
+ * What a login call led to; every step carries the session to go on from.
+ * - `TwoFactorRequired`: `login` again, with this session as `pending` and the code
+ * - `ChallengeRequired`: `answerChallenge`; `contactPoint` is where the code went, as the platform obscures it
+ * - `ManualActionRequired`: the owner goes on by hand on the platform's page `url`, then logs in again
+ */
 export type LoginStep = Data.TaggedEnum<{
   Connected: { readonly session: Session; readonly username: string }
   TwoFactorRequired: { readonly session: Session }
@@ -62,7 +67,8 @@ export interface SentMessage {
  * Port: a chat platform that is connected by credentials and polled (gateway specification, parts 3, 4 and 6).
  *
  * - `login` starts, or continues a second factor when `verificationCode` is present and `pending` is the session of the
- *   `TwoFactorRequired` step. Passwords and codes are used once and kept nowhere.
+ *   `TwoFactorRequired` step. Any earlier session of the channel may be given as `pending`: its device is used again, and
+ *   one that can no longer be read counts as none. Passwords and codes are used once and kept nowhere.
  * - `answerChallenge` continues from the session of a `ChallengeRequired` step, also after a restart.
  * - `poll` without a cursor sets the baseline and reports nothing old.
  * - `send` addresses `pb:<thread_id>` or `pbuser:<username>`; `clientId` is written on the platform with the message, so

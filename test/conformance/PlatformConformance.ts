@@ -1,5 +1,6 @@
 import { assert, it } from "@effect/vitest"
-import { Effect, Either, type Layer, Option, Redacted, type Scope } from "effect"
+import { assertNone, assertSome, deepStrictEqual } from "@effect/vitest/utils"
+import { Effect, Either, Layer, Option, Redacted, type Scope } from "effect"
 import { PlatformB, type Session } from "../../src/platform/Platform.ts"
 
 /** What a suite needs of the other side: a place where accounts and people exist and can be looked at. */
@@ -24,8 +25,21 @@ export const polledPlatform = (
   name: string,
   makeSide: Effect.Effect<{ readonly side: SimulatedSide; readonly driver: Layer.Layer<PlatformB> }, never, Scope.Scope>
 ) => {
-  const withSide = <A, E>(use: (side: SimulatedSide) => Effect.Effect<A, E, PlatformB>) =>
-    Effect.scoped(Effect.flatMap(makeSide, ({ driver, side }) => Effect.provide(use(side), driver)))
+  /** `anew` runs its part in a driver of its own, as a restarted program would. */
+  const withSide = <A, E>(
+    use: (
+      side: SimulatedSide,
+      anew: <B, F>(part: Effect.Effect<B, F, PlatformB>) => Effect.Effect<B, F>
+    ) => Effect.Effect<A, E, PlatformB>
+  ) =>
+    Effect.scoped(
+      Effect.flatMap(makeSide, ({ driver, side }) =>
+        Effect.provide(
+          use(side, (part) => Effect.provide(part, Layer.fresh(driver))),
+          driver
+        )
+      )
+    )
 
   const login = (credentials: { readonly username: string; readonly password: string }) =>
     Effect.flatMap(PlatformB, (platform) =>
@@ -43,7 +57,8 @@ export const polledPlatform = (
     return { username: account.username, session: step.session }
   })
 
-  const restored = (session: Session) => Redacted.make(`${Redacted.value(session)}`)
+  /** All that a restart leaves of a session: its text. */
+  const restored = (session: Session) => secret(Redacted.value(session))
 
   it.live(`${name}: a right password connects, a wrong one says so and is told nowhere`, () =>
     withSide((side) =>
@@ -59,17 +74,20 @@ export const polledPlatform = (
     )
   )
 
-  it.live(`${name}: a second factor goes on from its own session`, () =>
-    withSide((side) =>
+  it.live(`${name}: a second factor goes on from its session after a restart`, () =>
+    withSide((side, anew) =>
       Effect.gen(function* () {
-        const platform = yield* PlatformB
         const account = yield* side.account({ twoFactorCode: "123456" })
         const credentials = { username: account.username, password: secret(account.password) }
         const step = yield* login(account)
         assert.strictEqual(step._tag, "TwoFactorRequired")
         const pending = Option.some(restored(step.session))
         const withCode = (code: string) =>
-          platform.login({ credentials, pending, verificationCode: Option.some(secret(code)) })
+          anew(
+            Effect.flatMap(PlatformB, (platform) =>
+              platform.login({ credentials, pending, verificationCode: Option.some(secret(code)) })
+            )
+          )
         const wrong = yield* Effect.either(withCode("000000"))
         assert.isTrue(Either.isLeft(wrong) && wrong.left.reason === "wrong_code")
         assert.strictEqual((yield* withCode("123456"))._tag, "Connected")
@@ -77,19 +95,27 @@ export const polledPlatform = (
     )
   )
 
-  it.live(`${name}: a challenge goes on from a restored session at every step`, () =>
-    withSide((side) =>
+  it.live(`${name}: a challenge goes on from its session after a restart at every step`, () =>
+    withSide((side, anew) =>
       Effect.gen(function* () {
-        const platform = yield* PlatformB
         const account = yield* side.account({ challengeCode: "654321" })
         const credentials = { username: account.username, password: secret(account.password) }
         const step = yield* login(account)
         assert.strictEqual(step._tag, "ChallengeRequired")
         const answer = (code: string) =>
-          platform.answerChallenge({ credentials, pending: restored(step.session), code: secret(code) })
+          anew(
+            Effect.flatMap(PlatformB, (platform) =>
+              platform.answerChallenge({ credentials, pending: restored(step.session), code: secret(code) })
+            )
+          )
         const wrong = yield* Effect.either(answer("000000"))
         assert.isTrue(Either.isLeft(wrong) && wrong.left.reason === "wrong_code")
-        assert.strictEqual((yield* answer("654321"))._tag, "Connected")
+        const connected = yield* answer("654321")
+        assert.strictEqual(connected._tag, "Connected")
+        const polled = yield* anew(
+          Effect.flatMap(PlatformB, (platform) => platform.poll(restored(connected.session), Option.none()))
+        )
+        assert.deepStrictEqual(polled.messages, [])
       })
     )
   )
@@ -117,6 +143,54 @@ export const polledPlatform = (
         assert.isTrue(second.messages.every(({ direction }) => direction === "incoming"))
         const third = yield* platform.poll(second.session, Option.some(second.cursor))
         assert.deepStrictEqual(third.messages, [])
+      })
+    )
+  )
+
+  it.live(`${name}: a poll that was not kept is repeated with the same messages`, () =>
+    withSide((side, anew) =>
+      Effect.gen(function* () {
+        const platform = yield* PlatformB
+        const { session, username } = yield* connected(side)
+        const first = yield* platform.poll(session, Option.none())
+        yield* side.write("ann", username, "one")
+        yield* side.write("stranger", username, "two", { request: true })
+        const lost = yield* platform.poll(first.session, Option.some(first.cursor))
+        const again = yield* anew(
+          Effect.flatMap(PlatformB, (restarted) => restarted.poll(restored(first.session), Option.some(first.cursor)))
+        )
+        deepStrictEqual(again.messages, lost.messages)
+        assert.deepStrictEqual(
+          again.messages.map(({ body }) => body),
+          ["one", "two"]
+        )
+      })
+    )
+  )
+
+  it.live(`${name}: what the owner types elsewhere is told from what was sent here`, () =>
+    withSide((side) =>
+      Effect.gen(function* () {
+        const platform = yield* PlatformB
+        const { session, username } = yield* connected(side)
+        yield* side.write("ann", username, "hello")
+        const first = yield* platform.poll(session, Option.none())
+        const sent = yield* platform.send(session, { to: "pbuser:ann", body: "by program", clientId: "ours" })
+        yield* side.write(username, "ann", "by hand")
+        const { messages } = yield* platform.poll(first.session, Option.some(first.cursor))
+        assert.deepStrictEqual(
+          messages.map(({ body, clientId, direction }) => [body, direction, Option.contains(clientId, "ours")]),
+          [
+            ["by program", "outgoing", true],
+            ["by hand", "outgoing", false]
+          ]
+        )
+        for (const message of messages) {
+          assert.strictEqual(message.chatId, sent.chatId)
+          assertSome(message.sender, username)
+          assertSome(message.recipient, "ann")
+        }
+        assert.strictEqual(messages[0]?.platformMessageId, sent.platformMessageId)
       })
     )
   )
@@ -149,14 +223,17 @@ export const polledPlatform = (
         const { messages } = yield* platform.poll(first.session, Option.some(first.cursor))
         const chatId = messages[0]?.chatId ?? ""
         const clientId = "01a1fd14-94fa-7000-8000-00c4e62d5152"
-        assert.isTrue(Option.isNone(yield* platform.findSent(session, { chatId, clientId })))
+        assertNone(yield* platform.findSent(session, { chatId, clientId }))
         const sent = yield* platform.send(session, { to: chatId, body: "good day", clientId })
-        assert.deepStrictEqual(yield* platform.findSent(session, { chatId, clientId }), Option.some(sent))
+        assertSome(yield* platform.findSent(session, { chatId, clientId }), sent)
         yield* platform.send(session, { to: chatId, body: "good day", clientId })
         assert.deepStrictEqual(yield* side.textsOf("ann"), ["hello", "good day"])
         const seen = yield* platform.poll(first.session, Option.some(first.cursor))
         const own = seen.messages.find(({ direction }) => direction === "outgoing")
-        assert.deepStrictEqual(own?.clientId, Option.some(clientId))
+        assertSome(
+          Option.flatMap(Option.fromNullable(own), (message) => message.clientId),
+          clientId
+        )
       })
     )
   )

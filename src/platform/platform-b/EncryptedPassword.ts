@@ -1,15 +1,25 @@
-import { constants, createCipheriv, publicEncrypt, randomBytes } from "node:crypto"
-import { Redacted } from "effect"
+import { constants, createCipheriv, createPublicKey, type KeyObject, publicEncrypt, randomBytes } from "node:crypto"
+import { Option, Redacted } from "effect"
+
+export interface PasswordKey {
+  readonly id: number
+  readonly publicKey: KeyObject
+}
+
+/** The key that the platform hands out in headers: a number that fits a byte, and an RSA key as base64 of PEM. */
+export const passwordKey = (id: string | undefined, base64: string | undefined): Option.Option<PasswordKey> =>
+  Option.filter(
+    Option.liftThrowable((pem: string) => ({ id: Number(id), publicKey: createPublicKey(pem) }))(
+      Buffer.from(base64 ?? "", "base64").toString("utf8")
+    ),
+    (key) => Number.isInteger(key.id) && key.id >= 0 && key.id < 256 && key.publicKey.asymmetricKeyType === "rsa"
+  )
 
 /**
  * The platform's sealed form of a password, version 4: a random AES-256-GCM key, itself encrypted with the platform's
  * RSA key, and the password under it with the time (seconds since the epoch) as associated data.
  */
-export const encryptPassword = (
-  password: Redacted.Redacted<string>,
-  key: { readonly id: number; readonly publicKey: string },
-  seconds: number
-): string => {
+export const encryptPassword = (password: Redacted.Redacted<string>, key: PasswordKey, seconds: number): string => {
   const time = String(seconds)
   const secret = randomBytes(32)
   const nonce = randomBytes(12)

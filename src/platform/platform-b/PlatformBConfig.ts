@@ -1,6 +1,6 @@
 /**
  * Constants of the private API that its owner changes every few weeks: all in one value, so that an outdated one is a
- * matter of configuration.
+ * matter of configuration. Version, version code and bloks id belong together and must come from one release of the app.
  */
 export interface PlatformBConfig {
   readonly baseUrl: string
@@ -8,6 +8,7 @@ export interface PlatformBConfig {
   readonly versionCode: string
   readonly appId: string
   readonly bloksVersionId: string
+  /** sdk/release; dpi; resolution; maker; model; device; cpu */
   readonly device: string
   readonly locale: string
 }
@@ -15,10 +16,10 @@ export interface PlatformBConfig {
 export const defaults: PlatformBConfig = {
   baseUrl: "https://i.instagram.com",
   appVersion: "428.0.0.47.67",
-  versionCode: "961112873",
+  versionCode: "961145276",
   appId: "567067343352427",
-  bloksVersionId: "5d6b6b7d4f6c0b1d2f3a4e5c6b7a8990ab5d8a1c2e3f4051627384950617283a",
-  device: "34/14; 480dpi; 1080x2400; samsung; SM-S911B; dm1q; qcom",
+  bloksVersionId: "7189b949425f9bf80ea8bd880cf5a3080b292d9b1c4b38a18d112f7c4b71e7a8",
+  device: "34/14; 480dpi; 1344x2992; Google/google; Pixel 8 Pro; husky; husky",
   locale: "en_US"
 }
 

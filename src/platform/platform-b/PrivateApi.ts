@@ -1,5 +1,6 @@
 import { HttpClient, HttpClientRequest, type HttpClientResponse, UrlParams } from "@effect/platform"
-import { Effect, Option, Schema } from "effect"
+import { randomUUID } from "node:crypto"
+import { Clock, Effect, Option, Ref, Schema } from "effect"
 import type { PlatformFailure } from "../Platform.ts"
 import { quoteBigIntegers } from "./BigIntegers.ts"
 import { failure, FailureBody, failureOf } from "./Failures.ts"
@@ -15,69 +16,125 @@ export interface Call {
   readonly signed?: boolean
 }
 
-/** An answer with the session as the platform changed it. `body` has big integers as strings. */
+/** An answer; `body` has big integers as text, and is `{}` where an unsuccessful answer was no JSON. */
 export interface Reply {
-  readonly state: SessionState
   readonly status: number
   readonly headers: HttpClientResponse.HttpClientResponse["headers"]
   readonly body: unknown
 }
 
+/**
+ * The one way to the platform, for one session: every call has 15 seconds, body included, every failure is typed, and
+ * what the platform changes in the session goes into the next call.
+ */
+export interface Line {
+  /** Any answer, also an unsuccessful one. */
+  readonly exchange: (call: Call) => Effect.Effect<Reply, PlatformFailure>
+  /** A call that must succeed. */
+  readonly call: (call: Call) => Effect.Effect<Reply, PlatformFailure>
+  readonly state: Ref.Ref<SessionState>
+}
+
 const limit = "15 seconds"
 
-const Json = Schema.decode(Schema.parseJson(Schema.Unknown))
+const Json = Schema.decodeOption(Schema.parseJson(Schema.Unknown))
+const Form = Schema.encodeSync(Schema.parseJson(Schema.Record({ key: Schema.String, value: Schema.String })))
 const Body = Schema.decodeUnknownOption(FailureBody)
+const emptyBody = Schema.decodeSync(FailureBody)({})
+
+const given = (name: string, value: string | null) => (value === null ? {} : { [name]: value })
 
 const headersOf = (config: PlatformBConfig, state: SessionState): Record<string, string> => ({
   "user-agent": userAgent(config),
   "accept-language": config.locale.replace("_", "-"),
   "x-ig-app-id": config.appId,
+  "x-ig-app-locale": config.locale,
+  "x-ig-device-locale": config.locale,
+  "x-ig-mapped-locale": config.locale,
   "x-ig-device-id": state.guid,
+  "x-ig-family-device-id": state.phoneId,
   "x-ig-android-id": state.deviceId,
   "x-ig-www-claim": state.claim,
   "x-bloks-version-id": config.bloksVersionId,
-  ...(state.mid === null ? {} : { "x-mid": state.mid }),
-  ...(state.authorization === null ? {} : { authorization: state.authorization })
+  ...given("x-mid", state.mid),
+  ...given("ig-u-rur", state.region),
+  ...given("ig-u-ds-user-id", state.userId),
+  "ig-intended-user-id": state.userId ?? "0",
+  ...given("authorization", state.authorization)
 })
 
 const updated = (state: SessionState, headers: Reply["headers"]): SessionState => ({
   ...state,
   authorization: headers["ig-set-authorization"] ?? state.authorization,
   claim: headers["x-ig-set-www-claim"] ?? state.claim,
-  mid: headers["ig-set-x-mid"] ?? state.mid
+  mid: headers["ig-set-x-mid"] ?? state.mid,
+  region: headers["ig-set-ig-u-rur"] ?? state.region
 })
 
-/** The one way to the platform: every call has 15 seconds, body included, and every failure is typed. */
-export const makePrivateApi = (config: PlatformBConfig) =>
-  Effect.map(HttpClient.HttpClient, (client) => {
-    const exchange = Effect.fn("PrivateApi.exchange")(
-      function* (state: SessionState, call: Call) {
-        const form =
-          call.signed === true ? { signed_body: `SIGNATURE.${JSON.stringify(call.form)}` } : (call.form ?? {})
-        const request = HttpClientRequest.make(call.method)(`${config.baseUrl}${call.path}`).pipe(
-          HttpClientRequest.setHeaders(headersOf(config, state)),
-          HttpClientRequest.setUrlParams(call.query ?? {}),
-          call.method === "POST" ? HttpClientRequest.bodyUrlParams(UrlParams.fromInput(form)) : (same) => same
-        )
-        const response = yield* client.execute(request)
-        const body = yield* Effect.flatMap(response.text, (text) => Json(quoteBigIntegers(text)))
-        const { headers, status } = response
-        return { state: updated(state, headers), status, headers, body } satisfies Reply
-      },
-      Effect.timeout(limit),
-      Effect.mapError(() => failure("unavailable", "the platform does not answer as it should")),
-      Effect.withTracerEnabled(false)
-    )
+const isSuccess = (status: number) => status >= 200 && status < 300
 
-    /** A call that must succeed. */
-    const call = Effect.fn("PrivateApi.call")(function* (state: SessionState, request: Call) {
-      const reply = yield* exchange(state, request)
-      const body = Option.getOrElse(Body(reply.body), (): FailureBody => ({}))
-      if (reply.status >= 200 && reply.status < 300 && body.status !== "fail") return reply
-      return yield* failureOf(reply.status, body, reply.headers["retry-after"])
+export const failureIn = ({ body, headers, status }: Reply): PlatformFailure =>
+  failureOf(
+    status,
+    Option.getOrElse(Body(body), () => emptyBody),
+    headers["retry-after"]
+  )
+
+export const makePrivateApi = (config: PlatformBConfig) =>
+  Effect.gen(function* () {
+    const client = yield* HttpClient.HttpClient
+    const baseUrl = config.baseUrl.replace(/\/+$/, "")
+    const pigeon = { "x-pigeon-session-id": `UFS-${yield* Effect.sync(() => randomUUID())}-0` }
+
+    const request = (state: SessionState, call: Call, now: number) => {
+      const plain = call.form ?? {}
+      const form = call.signed === true ? { signed_body: `SIGNATURE.${Form(plain)}` } : plain
+      const bare = HttpClientRequest.make(call.method)(`${baseUrl}${call.path}`).pipe(
+        HttpClientRequest.setHeaders({ ...headersOf(config, state), ...pigeon }),
+        HttpClientRequest.setHeader("x-pigeon-rawclienttime", (now / 1000).toFixed(3)),
+        HttpClientRequest.setUrlParams(call.query ?? {})
+      )
+      return call.method === "POST" ? HttpClientRequest.bodyUrlParams(bare, UrlParams.fromInput(form)) : bare
+    }
+
+    const open = Effect.fn("PrivateApi.open")(function* (initial: SessionState) {
+      const state = yield* Ref.make(initial)
+
+      const exchange = Effect.fn("PrivateApi.exchange")(
+        function* (call: Call) {
+          const now = yield* Clock.currentTimeMillis
+          const response = yield* client.execute(request(yield* state, call, now))
+          const text = yield* response.text
+          yield* Ref.update(state, (before) => updated(before, response.headers))
+          return { status: response.status, headers: response.headers, text }
+        },
+        Effect.mapError(() => failure("unavailable", "the platform cannot be reached")),
+        Effect.timeoutFail({
+          duration: limit,
+          onTimeout: () => failure("unavailable", "the platform did not answer in time")
+        }),
+        Effect.withTracerEnabled(false),
+        Effect.flatMap(({ headers, status, text }) =>
+          Option.match(Json(quoteBigIntegers(text)), {
+            onSome: (body) => Effect.succeed<Reply>({ status, headers, body }),
+            onNone: () =>
+              isSuccess(status)
+                ? Effect.fail(failure("unavailable", "the platform answered without JSON"))
+                : Effect.succeed<Reply>({ status, headers, body: {} })
+          })
+        )
+      )
+
+      const call = Effect.fn("PrivateApi.call")(function* (request: Call) {
+        const reply = yield* exchange(request)
+        const isRefused = Option.exists(Body(reply.body), ({ status }) => Option.contains(status, "fail"))
+        return isSuccess(reply.status) && !isRefused ? reply : yield* failureIn(reply)
+      })
+
+      return { exchange, call, state } satisfies Line
     })
 
-    return { exchange, call } as const
+    return { open, baseUrl } as const
   })
 
 export type PrivateApi = Effect.Effect.Success<ReturnType<typeof makePrivateApi>>
@@ -86,6 +143,6 @@ export type PrivateApi = Effect.Effect.Success<ReturnType<typeof makePrivateApi>
 export const shaped =
   <A, I>(schema: Schema.Schema<A, I>) =>
   (reply: Reply): Effect.Effect<A, PlatformFailure> =>
-    Schema.decodeUnknown(schema)(reply.body).pipe(
-      Effect.mapError(() => failure("unavailable", "an answer of the platform has another shape"))
+    Effect.mapError(Schema.decodeUnknown(schema)(reply.body), () =>
+      failure("unavailable", "an answer of the platform has another shape")
     )

@@ -1,10 +1,11 @@
 import { randomUUID } from "node:crypto"
-import { Effect, Option, Redacted, Schema } from "effect"
-import { PlatformFailure, type Session } from "../Platform.ts"
+import { Effect, Redacted, Schema } from "effect"
+import type { PlatformFailure, Session } from "../Platform.ts"
+import { failure } from "./Failures.ts"
 
 const Pending = Schema.Union(
-  Schema.TaggedStruct("TwoFactor", { identifier: Schema.String, method: Schema.String }),
-  Schema.TaggedStruct("Challenge", { apiPath: Schema.String })
+  Schema.TaggedStruct("TwoFactor", { username: Schema.String, identifier: Schema.String, method: Schema.String }),
+  Schema.TaggedStruct("Challenge", { apiPath: Schema.String, page: Schema.String })
 )
 
 /** What the driver keeps of a login: device ids made once, the platform's tokens, and a login that is half done. */
@@ -15,6 +16,7 @@ export const SessionState = Schema.Struct({
   authorization: Schema.NullOr(Schema.String),
   claim: Schema.String,
   mid: Schema.NullOr(Schema.String),
+  region: Schema.optionalWith(Schema.NullOr(Schema.String), { default: () => null }),
   userId: Schema.NullOr(Schema.String),
   username: Schema.NullOr(Schema.String),
   pending: Schema.NullOr(Pending)
@@ -22,7 +24,9 @@ export const SessionState = Schema.Struct({
 export type SessionState = typeof SessionState.Type
 
 const Text = Schema.parseJson(SessionState)
+const write = Schema.encodeSync(Text)
 
+/** A device that the platform has not seen yet. */
 export const fresh: Effect.Effect<SessionState> = Effect.sync(() => ({
   guid: randomUUID(),
   phoneId: randomUUID(),
@@ -30,21 +34,29 @@ export const fresh: Effect.Effect<SessionState> = Effect.sync(() => ({
   authorization: null,
   claim: "0",
   mid: null,
+  region: null,
   userId: null,
   username: null,
   pending: null
 }))
 
-export const seal = (state: SessionState): Session => Redacted.make(Schema.encodeSync(Text)(state))
+/** The same device without anything of a login. */
+export const loggedOut = ({ deviceId, guid, mid, phoneId }: SessionState): SessionState => ({
+  guid,
+  phoneId,
+  deviceId,
+  mid,
+  authorization: null,
+  claim: "0",
+  region: null,
+  userId: null,
+  username: null,
+  pending: null
+})
+
+export const seal = (state: SessionState): Session => Redacted.make(write(state))
 
 export const unseal = (session: Session): Effect.Effect<SessionState, PlatformFailure> =>
-  Schema.decode(Text)(Redacted.value(session)).pipe(
-    Effect.mapError(
-      () =>
-        new PlatformFailure({
-          reason: "session_expired",
-          detail: "the session is not readable",
-          retryAfter: Option.none()
-        })
-    )
+  Effect.mapError(Schema.decode(Text)(Redacted.value(session)), () =>
+    failure("session_expired", "the session is not readable")
   )

@@ -7,24 +7,41 @@ export interface SimulatedAccount {
   readonly password: string
   readonly twoFactorCode: string | undefined
   readonly challengeCode: string | undefined
-  challengeSent: boolean
+  /** What the challenge begins with: `select_verify_method`, `verify_code`, `delta_login_review` or what no client can do. */
+  readonly challengeStep: string
+  /** Whether passing the challenge opens a session, or a second login is needed. */
+  readonly challengeSignsIn: boolean
   challengePassed: boolean
+  isCodeSent: boolean
 }
 
 export interface SimulatedItem {
   readonly item_id: string
   readonly user_id: string
+  /** Microseconds. */
   readonly timestamp: string
   readonly item_type: string
-  readonly text: string
   readonly client_context: string | undefined
+  readonly text?: string
 }
 
+/** Items are newest first; `pendingFor` are the accounts for which it is a request that they have not approved. */
 export interface SimulatedThread {
   readonly thread_id: string
   readonly members: ReadonlyArray<string>
+  readonly title: string | undefined
   readonly items: Array<SimulatedItem>
-  pending: boolean
+  readonly pendingFor: Set<string>
+  readonly seen: Map<string, string>
+}
+
+export interface NewItem {
+  readonly type?: string | undefined
+  readonly text?: string | undefined
+  readonly clientContext?: string | undefined
+  /** Microseconds; the present when it is left out. */
+  readonly timestamp?: string | undefined
+  readonly fields?: Readonly<Record<string, unknown>> | undefined
 }
 
 /** The people, accounts and threads of the simulated platform. Ids exceed 2^53, as the real ones do. */
@@ -33,6 +50,7 @@ export const makeWorld = () => {
   const people = new Map<string, string>()
   const threads = new Map<string, SimulatedThread>()
   const tokens = new Map<string, string>()
+  const secondFactors = new Map<string, string>()
   let last = 17_000_000_000_000_000n
   let lastMicros = 0
 
@@ -45,52 +63,70 @@ export const makeWorld = () => {
     return { pk, username, full_name: username }
   }
 
+  const pkOf = (username: string) => accounts.get(username)?.pk ?? people.get(username)
+
   const personPk = (username: string) => {
-    const known = people.get(username)
+    const known = pkOf(username)
     if (known !== undefined) return known
     const pk = nextId()
     people.set(username, pk)
     return pk
   }
 
-  const threadBetween = (left: string, right: string) => {
-    const known = [...threads.values()].find(({ members }) => members.includes(left) && members.includes(right))
-    if (known !== undefined) return known
-    const thread: SimulatedThread = { thread_id: nextId(), members: [left, right], items: [], pending: false }
-    threads.set(thread.thread_id, thread)
+  const open = (members: ReadonlyArray<string>, title?: string) => {
+    const thread_id = nextId()
+    const thread: SimulatedThread = { thread_id, members, title, items: [], pendingFor: new Set(), seen: new Map() }
+    threads.set(thread_id, thread)
     return thread
   }
 
-  const write = (
-    thread: SimulatedThread,
-    author: string,
-    text: string,
-    now: number,
-    more: { readonly type?: string; readonly clientContext?: string | undefined } = {}
-  ) => {
-    const item: SimulatedItem = {
+  const threadBetween = (left: string, right: string) =>
+    [...threads.values()].find(
+      ({ members, title }) => title === undefined && members.includes(left) && members.includes(right)
+    ) ?? open([left, right])
+
+  const write = (thread: SimulatedThread, author: string, now: number, item: NewItem): SimulatedItem => {
+    const written = {
+      ...item.fields,
       item_id: nextId(),
       user_id: author,
-      timestamp: nextMicros(now),
-      item_type: more.type ?? "text",
-      text,
-      client_context: more.clientContext
+      timestamp: item.timestamp ?? nextMicros(now),
+      item_type: item.type ?? "text",
+      client_context: item.clientContext,
+      ...(item.text === undefined ? {} : { text: item.text })
     }
-    thread.items.unshift(item)
-    return item
+    thread.items.unshift(written)
+    thread.items.sort((left, right) => Number(right.timestamp) - Number(left.timestamp))
+    return written
   }
+
+  /** What an account sees in one of its two boxes, the latest activity first. */
+  const box = (pk: string, isPending: boolean) =>
+    [...threads.values()]
+      .filter(({ items, members }) => members.includes(pk) && items.length > 0)
+      .filter(({ pendingFor }) => pendingFor.has(pk) === isPending)
+      .sort((left, right) => Number(right.items[0]?.timestamp) - Number(left.items[0]?.timestamp))
 
   return {
     accounts,
     people,
     threads,
+    secondFactors,
     nextId,
     userOf,
+    pkOf,
     personPk,
+    open,
     threadBetween,
     write,
-    open: (account: SimulatedAccount) => {
-      const token = `Bearer IGT:2:${Buffer.from(randomUUID()).toString("base64")}`
+    box,
+    threadOf: (pk: string, id: string) => {
+      const thread = threads.get(id)
+      return thread?.members.includes(pk) === true ? thread : undefined
+    },
+    signIn: (account: SimulatedAccount) => {
+      const session = JSON.stringify({ ds_user_id: account.pk, sessionid: randomUUID() })
+      const token = `Bearer IGT:2:${Buffer.from(session).toString("base64")}`
       tokens.set(token, account.username)
       return token
     },
