@@ -41,6 +41,10 @@ const reasonOf = (error: Error & { readonly code?: unknown }): string => {
   return reasons.get(code) ?? code
 }
 
+/** PostgreSQL keeps no NUL in a text. */
+const textOf = (chunks: ReadonlyArray<Buffer>): string =>
+  chunks.length === 0 ? "" : Buffer.concat(chunks).subarray(0, kept).toString("utf8").replaceAll("\0", "")
+
 interface Flight {
   readonly deadline: number
   readonly expire: () => void
@@ -87,9 +91,8 @@ export class Attempt extends Context.Tag("gatehouse/webhook/Attempt")<
               if (isOver) return
               isOver = true
               flights.delete(flight)
-              const text = Buffer.concat(chunks).subarray(0, kept).toString("utf8").replaceAll("\0", "")
               const durationMs = Math.max(0, clock.unsafeCurrentTimeMillis() - startedAt)
-              const responseBody = code === 0 ? null : text
+              const responseBody = code === 0 ? null : textOf(chunks)
               resume(Effect.succeed({ code, responseBody, retryAfter, error, durationMs, wasStale }))
             }
             const stop = (reason: string | null) => {

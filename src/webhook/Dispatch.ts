@@ -35,7 +35,7 @@ export interface OpenEndpoint {
  */
 export const headersOf = (
   secret: Redacted.Redacted<string>,
-  { body, event, eventId }: DueDelivery,
+  { body, event, eventId }: Pick<DueDelivery, "body" | "event" | "eventId">,
   attempt: { readonly id: string; readonly startedAt: DateTime.Utc }
 ) => {
   const timestamp = Math.floor(attempt.startedAt.epochMillis / 1000)
@@ -84,6 +84,7 @@ export class Dispatch extends Context.Tag("gatehouse/webhook/Dispatch")<
       const queue = yield* QueueRepo
       const attempts = yield* Attempt
       const seal = yield* Seal
+      const clock = yield* Effect.clock
       const permits = yield* Queue.bounded<void>(sentAtOnce)
       yield* Queue.offerAll(permits, Array.replicate(undefined, sentAtOnce))
 
@@ -95,23 +96,26 @@ export class Dispatch extends Context.Tag("gatehouse/webhook/Dispatch")<
       })
 
       const attempt = ({ endpoint, secret }: OpenEndpoint, delivery: DueDelivery) =>
-        Effect.gen(function* () {
-          const id = yield* nextId
-          const startedAt = yield* DateTime.now
-          const { code, durationMs, error, responseBody, retryAfter } = yield* attempts.send({
+        Effect.flatMap(nextId, (id) => {
+          const startedAt = DateTime.unsafeMake(clock.unsafeCurrentTimeMillis())
+          const sent = attempts.send({
             url: endpoint.url,
             body: delivery.body,
             headers: headersOf(secret, delivery, { id, startedAt }),
             timeout: Duration.seconds(endpoint.timeoutSeconds)
           })
-          const now = yield* DateTime.now
-          const { attemptCount } = delivery
-          const judged = verdict({ attemptCount, retryCount: endpoint.retryCount, code, retryAfter, now })
-          yield* Metric.increment(attemptsBy[judged.state])
-          yield* Metric.update(webhookSeconds, durationMs / 1000)
-          const record = { id, startedAt, durationMs, code, responseBody, error }
-          return { ...judged, deliveryId: delivery.id, attempt: record }
+          return Effect.map(sent, ({ code, durationMs, error, responseBody, retryAfter }): Settlement => {
+            const now = DateTime.unsafeMake(clock.unsafeCurrentTimeMillis())
+            const { attemptCount, id: deliveryId } = delivery
+            const judged = verdict({ attemptCount, retryCount: endpoint.retryCount, code, retryAfter, now })
+            return { ...judged, deliveryId, attempt: { id, startedAt, durationMs, code, responseBody, error } }
+          })
         })
+
+      const measure = ({ attempt: { durationMs }, state }: Settlement) => {
+        attemptsBy[state].unsafeUpdate(1, [])
+        webhookSeconds.unsafeUpdate(durationMs / 1000, [])
+      }
 
       const disable = (id: EndpointId, reason: string) =>
         Effect.all([
@@ -121,12 +125,10 @@ export class Dispatch extends Context.Tag("gatehouse/webhook/Dispatch")<
         ])
 
       const settle = Effect.fn("Dispatch.settle")(function* (id: EndpointId, settlements: ReadonlyArray<Settlement>) {
-        yield* queue.settle(settlements)
         const health = healthOf(settlements.map(({ attempt: { code } }) => code))
-        if (health === "well") {
-          yield* endpoints.noteSuccess(id)
-          return { isOver: false }
-        }
+        yield* queue.settle(id, settlements, health === "well")
+        settlements.forEach(measure)
+        if (health === "well") return { isOver: false }
         if (health === "gone") {
           yield* disable(id, "the target answered 410 Gone")
           return { isOver: true }

@@ -70,12 +70,6 @@ export class EndpointRepo extends Effect.Service<EndpointRepo>()("gatehouse/webh
       }),
       Effect.orDie
     )
-    const noteSuccess = Effect.fn("EndpointRepo.noteSuccess")(
-      (id: EndpointId) => sql`
-        UPDATE webhook_endpoints SET failing_since = NULL WHERE id = ${id} AND failing_since IS NOT NULL`,
-      Effect.asVoid,
-      Effect.orDie
-    )
     /** Answers since when it has been failing. */
     const noteFailure = Effect.fn("EndpointRepo.noteFailure")(
       SqlSchema.findOne({
@@ -98,6 +92,6 @@ export class EndpointRepo extends Effect.Service<EndpointRepo>()("gatehouse/webh
       Effect.map((rows) => rows.length === 1),
       Effect.orDie
     )
-    return { insert, byId, page, activeOf, update, noteSuccess, noteFailure, disable, remove } as const
+    return { insert, byId, page, activeOf, update, noteFailure, disable, remove } as const
   })
 }) {}

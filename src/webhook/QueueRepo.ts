@@ -79,10 +79,13 @@ export class QueueRepo extends Effect.Service<QueueRepo>()("gatehouse/webhook/Qu
       Effect.map(({ dueAt }) => dueAt),
       Effect.orDie
     )
-    /** What was canceled meanwhile stays so, unless it arrived after all. */
+    /** What was canceled meanwhile stays so, unless it arrived after all. `isWell` forgets the endpoint's failures. */
     const settle = Effect.fn("QueueRepo.settle")(
-      (settlements: ReadonlyArray<Settlement>) => sql`
-        WITH settled AS (
+      (endpointId: EndpointId, settlements: ReadonlyArray<Settlement>, isWell: boolean) => sql`
+        WITH well AS (
+          UPDATE webhook_endpoints SET failing_since = NULL
+          WHERE id = ${endpointId} AND failing_since IS NOT NULL AND ${isWell}
+        ), settled AS (
           SELECT * FROM unnest(${settlements.map((row) => row.deliveryId)}::uuid[],
             ${settlements.map((row) => row.state)}::text[], ${settlements.map((row) => row.attemptCount)}::int[],
             ${settlements.map((row) => Option.getOrNull(Option.map(row.dueAt, DateTime.formatIso)))}::timestamptz[],

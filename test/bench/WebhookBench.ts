@@ -13,8 +13,7 @@ import * as Database from "../../src/sql/Database.ts"
 import * as EmbeddedPostgres from "../../src/sql/EmbeddedPostgres.ts"
 import * as Migrations from "../../src/sql/Migrations.ts"
 import { headersOf } from "../../src/webhook/Dispatch.ts"
-import { DueDelivery } from "../../src/webhook/domain/Delivery.ts"
-import { DeliveryId, type Owner } from "../../src/webhook/domain/Webhook.ts"
+import type { Owner } from "../../src/webhook/domain/Webhook.ts"
 import { Endpoints } from "../../src/webhook/Endpoints.ts"
 import { Outbox } from "../../src/webhook/Outbox.ts"
 import * as Webhooks from "../../src/webhook/Webhooks.ts"
@@ -22,7 +21,8 @@ import * as TestSharding from "../support/TestSharding.ts"
 
 /** Events in one round of each side. */
 const events = 4_000
-const rounds = 3
+/** The first round of each side is for the compiler and does not count. */
+const rounds = 4
 /** Callers that accept at the same time; the bare loop has as many requests under way as the engine may. */
 const callers = 16
 const sentAtOnce = 32
@@ -72,11 +72,16 @@ const dataOf = (nth: number) => ({
   body: "x".repeat(700)
 })
 
+const event = "message.received"
+
 const newEvent = (owner: Owner, nth: number) =>
-  Effect.gen(function* () {
-    const timestamp = yield* DateTime.now
-    return { eventId: yield* nextId, owner, event: "message.received", timestamp, data: dataOf(nth) }
-  })
+  Effect.zipWith(nextId, DateTime.now, (eventId, timestamp) => ({
+    eventId,
+    owner,
+    event,
+    timestamp,
+    data: dataOf(nth)
+  }))
 
 /** Events per second. */
 const rate = <E, R>(effect: Effect.Effect<void, E, R>) =>
@@ -107,15 +112,9 @@ const bareRound = Effect.fn("bareRound")(function* (owner: Owner, origin: string
   const post = async (nth: number) => {
     const [eventId, id] = [randomUUID(), randomUUID()]
     const startedAt = DateTime.unsafeNow()
-    const { event, ...rest } = {
-      event: "message.received",
-      account_id: owner.id,
-      timestamp: startedAt.toJSON(),
-      data: dataOf(nth)
-    }
-    const body = JSON.stringify({ event, ...rest })
-    const delivery = DueDelivery.make({ id: DeliveryId.make(id), eventId, event, attemptCount: 0, body })
-    const headers = headersOf(secret, delivery, { id, startedAt })
+    const timestamp = DateTime.formatIso(startedAt)
+    const body = JSON.stringify({ event, account_id: owner.id, timestamp, data: dataOf(nth) })
+    const headers = headersOf(secret, { body, event, eventId }, { id, startedAt })
     const answer = await request(`${origin}/hook`, { method: "POST", headers, body, dispatcher: agent })
     await answer.body.dump()
   }
@@ -182,8 +181,9 @@ export const webhookBench = (together: number): Effect.Effect<BenchRow> =>
       const sides = { baseline: bareRound(owner, origin, secret), ours: engineRound(owner, origin, together) }
       return Effect.all(round % 2 === 0 ? { ours: sides.ours, baseline: sides.baseline } : sides)
     })
-    const ours = Math.max(...results.map((round) => round.ours))
-    const baseline = Math.max(...results.map((round) => round.baseline))
+    const [, ...counted] = results
+    const ours = Math.max(...counted.map((round) => round.ours))
+    const baseline = Math.max(...counted.map((round) => round.baseline))
     return {
       name: `events accepted → delivered, ${together} a transaction, events/s`,
       ours,

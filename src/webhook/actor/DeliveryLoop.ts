@@ -1,4 +1,4 @@
-import { Chunk, Clock, DateTime, Duration, Effect, FiberSet, Option, Queue, Ref, type Scope } from "effect"
+import { Chunk, Clock, DateTime, Duration, Effect, FiberSet, Option, Queue, type Scope } from "effect"
 import { Dispatch, type OpenEndpoint } from "../Dispatch.ts"
 import type { DueDelivery, Settlement } from "../domain/Delivery.ts"
 import type { EndpointId } from "../domain/Webhook.ts"
@@ -27,13 +27,15 @@ export const deliveryLoop = Effect.fn("DeliveryLoop")(function* (
 ) {
   const dispatch = yield* Dispatch
   const outcomes = yield* Queue.bounded<Settlement>(mostAhead)
-  const target = yield* Ref.make(Option.none<OpenEndpoint>())
+  let target = Option.none<OpenEndpoint>()
   const waiting: Array<DueDelivery> = []
   let lanes = 0
   let inFlight = 0
   let ahead = sentAtOnce
   let claimedAt = 0
   let isWaitingForRoom = false
+
+  const hasRoom = () => ahead - inFlight >= ahead / 2
 
   yield* dispatch.release(id)
   yield* Effect.addFinalizer(() =>
@@ -46,14 +48,15 @@ export const deliveryLoop = Effect.fn("DeliveryLoop")(function* (
   const sending = yield* FiberSet.make<void>()
   const wake = yield* wakeUps
 
+  /** What was canceled meanwhile is dropped. The queue has room for as many outcomes as rows can be in flight. */
   const attempt = (delivery: DueDelivery) =>
-    Effect.flatMap(
-      Ref.get(target),
-      Option.match({
-        onNone: () => Effect.sync(() => void (inFlight -= 1)),
-        onSome: (open) => Effect.flatMap(dispatch.attempt(open, delivery), (outcome) => Queue.offer(outcomes, outcome))
-      })
-    )
+    Effect.suspend(() => {
+      if (Option.isSome(target)) {
+        return Effect.map(dispatch.attempt(target.value, delivery), (outcome) => outcomes.unsafeOffer(outcome))
+      }
+      inFlight -= 1
+      return Effect.void
+    })
   /** Lanes live as long as something waits: neither idle fibers nor a semaphore, which would wake all that wait. */
   const lane: Effect.Effect<void> = Effect.suspend(() => {
     const delivery = waiting.shift()
@@ -71,9 +74,9 @@ export const deliveryLoop = Effect.fn("DeliveryLoop")(function* (
     Effect.gen(function* () {
       const { isOver } = yield* dispatch.settle(id, batch)
       inFlight -= batch.length
-      if (isOver) yield* Ref.set(target, Option.none())
+      if (isOver) target = Option.none()
       const isDueAgain = batch.some(({ dueAt }) => Option.isSome(dueAt))
-      if (isOver || isDueAgain || isWaitingForRoom) yield* Queue.offer(wake, undefined)
+      if (isOver || isDueAgain || (isWaitingForRoom && hasRoom())) yield* Queue.offer(wake, undefined)
     })
   const settle = Queue.takeBetween(outcomes, 1, settledAtOnce).pipe(
     Effect.flatMap((batch) => Effect.uninterruptible(writeBack(Chunk.toReadonlyArray(batch)))),
@@ -97,15 +100,14 @@ export const deliveryLoop = Effect.fn("DeliveryLoop")(function* (
   })
 
   const turn = Effect.gen(function* () {
-    const opened = Option.filter(yield* dispatch.open(id), ({ endpoint }) => endpoint.isActive)
-    yield* Ref.set(target, opened)
-    if (Option.isNone(opened)) {
+    target = Option.filter(yield* dispatch.open(id), ({ endpoint }) => endpoint.isActive)
+    if (Option.isNone(target)) {
       yield* dispatch.cancel(id)
       return yield* Queue.take(wake)
     }
-    const room = ahead - inFlight
-    isWaitingForRoom = room < ahead / 2
+    isWaitingForRoom = !hasRoom()
     if (isWaitingForRoom) return yield* Queue.take(wake)
+    const room = ahead - inFlight
     const due = yield* dispatch.claim(id, room)
     inFlight += due.length
     waiting.push(...due)

@@ -41,10 +41,10 @@ export const makeMemoryQueue = (options: { readonly retryCount: number; readonly
   }
   let reads = 0
 
-  const change = (changes: Partial<typeof Endpoint.Type>) =>
-    Effect.sync(() => {
-      endpoint.current = Option.map(endpoint.current, (found) => Endpoint.make({ ...found, ...changes }))
-    })
+  const amend = (changes: Partial<typeof Endpoint.Type>) => {
+    endpoint.current = Option.map(endpoint.current, (found) => Endpoint.make({ ...found, ...changes }))
+  }
+  const change = (changes: Partial<typeof Endpoint.Type>) => Effect.sync(() => amend(changes))
   const isOpen = (row: Row) => Option.isSome(row.dueAt) && row.state !== "delivering"
 
   const queue = QueueRepo.make({
@@ -68,8 +68,9 @@ export const makeMemoryQueue = (options: { readonly retryCount: number; readonly
           Array.min(DateTime.Order)
         )
       ),
-    settle: (settlements) =>
+    settle: (_, settlements, isWell) =>
       Effect.sync(() => {
+        if (isWell) amend({ failingSince: Option.none() })
         attempts.push(...settlements)
         settlements.forEach(({ attemptCount, deliveryId, dueAt, state }) => {
           const row = rows.find(({ id }) => id === deliveryId)
@@ -97,14 +98,11 @@ export const makeMemoryQueue = (options: { readonly retryCount: number; readonly
     page: () => Effect.succeed([]),
     activeOf: () => Effect.succeed([]),
     update: () => Effect.succeed(Option.none()),
-    noteSuccess: () => change({ failingSince: Option.none() }),
     noteFailure: ({ now }) =>
       Effect.sync(() => {
         const since = Option.flatMap(endpoint.current, ({ failingSince }) => failingSince)
         const failingSince = Option.getOrElse(since, () => now)
-        endpoint.current = Option.map(endpoint.current, (found) =>
-          Endpoint.make({ ...found, failingSince: Option.some(failingSince) })
-        )
+        amend({ failingSince: Option.some(failingSince) })
         return Option.some({ failingSince })
       }),
     disable: (_, reason) => change({ isActive: false, disabledReason: Option.some(reason) }),
