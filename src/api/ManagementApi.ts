@@ -9,6 +9,7 @@ import { HealthGroup } from "./management/HealthGroup.ts"
 import { InboundGroup, StoreNotificationsGroup } from "./management/StoreNotificationsGroup.ts"
 import { TenantsGroup } from "./management/TenantsGroup.ts"
 import { Unavailable } from "./Problem.ts"
+import { documentKeys } from "./Repeatable.ts"
 
 /** Subscription management, under `/api/v1`. */
 export class ManagementApi extends HttpApi.make("management")
@@ -24,6 +25,7 @@ export class ManagementApi extends HttpApi.make("management")
   .add(InboundGroup)
   .addError(Unavailable.wire)
   .prefix("/api/v1")
+  .annotateContext(documentKeys)
   .annotate(OpenApi.Title, "Gatehouse subscription management")
   .annotate(OpenApi.Version, "1.0.0")
   .annotate(

@@ -7,7 +7,7 @@ import { Endpoint } from "./domain/Endpoint.ts"
 import { secretOf } from "./domain/Signature.ts"
 import { EndpointId, type Owner } from "./domain/Webhook.ts"
 import { EndpointRepo } from "./EndpointRepo.ts"
-import { EndpointWaker } from "./EndpointWaker.ts"
+import { Outbox } from "./Outbox.ts"
 import { QueueRepo } from "./QueueRepo.ts"
 import { checkTarget, type TargetPolicy, type TargetRefused } from "./TargetGuard.ts"
 
@@ -60,7 +60,7 @@ export class Endpoints extends Context.Tag("gatehouse/webhook/Endpoints")<
         const sql = yield* SqlClient.SqlClient
         const repo = yield* EndpointRepo
         const queue = yield* QueueRepo
-        const waker = yield* EndpointWaker
+        const outbox = yield* Outbox
         const seal = yield* Seal
 
         const create = Effect.fn("Endpoints.create")(function* (input: NewEndpoint) {
@@ -99,7 +99,7 @@ export class Endpoints extends Context.Tag("gatehouse/webhook/Endpoints")<
             .withTransaction(isActive === false ? Effect.zipLeft(changed, queue.cancel(id)) : changed)
             .pipe(Effect.catchTag("SqlError", Effect.die))
           if (Option.isNone(updated)) return yield* new EndpointNotFound()
-          yield* waker.wake([id])
+          yield* outbox.wake([id])
           return updated.value
         })
 
@@ -108,7 +108,7 @@ export class Endpoints extends Context.Tag("gatehouse/webhook/Endpoints")<
             .withTransaction(Effect.zipLeft(repo.remove(id), queue.cancel(id)))
             .pipe(Effect.catchTag("SqlError", Effect.die))
           if (!isRemoved) return yield* new EndpointNotFound()
-          yield* waker.wake([id])
+          yield* outbox.wake([id])
         })
 
         return Endpoints.of({

@@ -111,7 +111,15 @@ export const layer = Layer.scoped(
             onSome: (published) => write(events, published)
           })
         )
-      }
+      },
+      wake: (ids) =>
+        Effect.flatMap(
+          FiberRef.get(open),
+          Option.match({
+            onNone: () => waker.wake(ids),
+            onSome: ({ woken }) => Effect.sync(() => ids.forEach((id) => woken.add(id)))
+          })
+        )
     })
   })
 )
