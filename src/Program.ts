@@ -20,6 +20,8 @@ import { Accounts } from "./identity/Accounts.ts"
 import { AuthHttp } from "./identity/AuthHttp.ts"
 import { type FirstOperator, firstOperator } from "./identity/FirstOperator.ts"
 import { LoginThrottle } from "./identity/LoginThrottle.ts"
+import { MembersHttp } from "./identity/MembersHttp.ts"
+import { Members } from "./identity/Members.ts"
 import { OperatorsHttp } from "./identity/OperatorsHttp.ts"
 import { OperatorTokens } from "./identity/OperatorTokens.ts"
 import { Passwords } from "./identity/Passwords.ts"
@@ -76,7 +78,7 @@ const rates = (settings: Settings) =>
   })
 
 const accounts = (settings: Settings) =>
-  Accounts.layer({ registration: settings.registration }).pipe(Layer.provide(Passwords.layer))
+  Accounts.layer({ registration: settings.registration }).pipe(Layer.provide([Passwords.layer, Tenants.layer]))
 
 const identity = (settings: Settings, secrets: Secrets) =>
   Layer.mergeAll(
@@ -84,6 +86,7 @@ const identity = (settings: Settings, secrets: Secrets) =>
     AccessTokens.layer,
     OperatorTokens.layer(secrets.adminJwtSecret),
     Tenants.layer,
+    Members.layer,
     LoginThrottle.layer.pipe(Layer.provide(rates(settings)))
   )
 
@@ -128,6 +131,7 @@ const managementApi = Layer.mergeAll(
   HealthHttp,
   AuthHttp,
   TenantsHttp,
+  MembersHttp,
   AppsHttp,
   CatalogHttp,
   CustomersHttp,

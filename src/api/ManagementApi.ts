@@ -7,6 +7,7 @@ import { ClientGroup } from "./management/ClientGroup.ts"
 import { CustomersGroup } from "./management/CustomersGroup.ts"
 import { HealthGroup } from "./management/HealthGroup.ts"
 import { InboundGroup, StoreNotificationsGroup } from "./management/StoreNotificationsGroup.ts"
+import { MembersGroup } from "./management/MembersGroup.ts"
 import { TenantsGroup } from "./management/TenantsGroup.ts"
 import { Unavailable } from "./Problem.ts"
 
@@ -15,6 +16,7 @@ export class ManagementApi extends HttpApi.make("management")
   .add(HealthGroup)
   .add(AuthGroup)
   .add(TenantsGroup)
+  .add(MembersGroup)
   .add(AppsGroup)
   .add(CatalogGroup)
   .add(CustomersGroup)

@@ -116,10 +116,6 @@ layer(program, { excludeTestServices: true })("every answer that is no success h
         token: ann.token,
         body: { name: "reader", abilities: ["apps:read"] }
       })
-      const expired = yield* call("POST", `${url}/api/v1/auth/tokens`, {
-        token: ann.token,
-        body: { name: "old", expires_at: "2020-01-01T00:00:00.000Z" }
-      })
       const reads: string = reader.body.data.token
       const doors: ReadonlyArray<readonly [string, string, ReadonlyArray<string>]> = [
         ["GET", `/api/v1/apps/${ann.id}`, [ann.token, reads]],
@@ -135,7 +131,6 @@ layer(program, { excludeTestServices: true })("every answer that is no success h
         ben.key,
         operator,
         channelToken,
-        expired.body.data.token,
         "gh_pat_x"
       ]
       for (const [method, path, allowed] of doors) {
