@@ -123,16 +123,7 @@ layer(program, { excludeTestServices: true })("every answer that is no success h
         ["GET", `/v1/accounts`, [operator]],
         ["POST", `/v1/messages/text`, [channelToken]]
       ]
-      const keys = [
-        undefined,
-        ann.token,
-        reads,
-        ann.key,
-        ben.key,
-        operator,
-        channelToken,
-        "gh_pat_x"
-      ]
+      const keys = [undefined, ann.token, reads, ann.key, ben.key, operator, channelToken, "gh_pat_x"]
       for (const [method, path, allowed] of doors) {
         for (const token of keys) {
           const { status } = yield* call(method, `${url}${path}`, {

@@ -15,6 +15,10 @@ const FutureMoment = Moment.pipe(
   )
 ).annotations({ jsonSchema: { type: "string", format: "date-time" } })
 
+const NullableFutureMoment = Schema.NullOr(FutureMoment).annotations({
+  message: () => ({ message: "must be a time in the future or null", override: true })
+})
+
 export const User = Schema.Struct({
   uuid: Schema.String,
   name: Schema.String,
@@ -82,7 +86,9 @@ export class AuthGroup extends HttpApiGroup.make("auth")
           name: Name,
           email: Email,
           password: NewPassword,
-          tenant_name: Schema.optional(Name).annotations({ description: "Default: `<name>'s workspace`" })
+          tenant_name: Schema.optionalWith(Name, { exact: true }).annotations({
+            description: "Default: `<name>'s workspace`"
+          })
         })
       )
       .addSuccess(data(Schema.Struct({ token: secret, user: User, tenant: Tenant })), { status: 201 })
@@ -123,8 +129,8 @@ export class AuthGroup extends HttpApiGroup.make("auth")
       .setPayload(
         fields({
           name: Name,
-          abilities: Schema.optionalWith(Schema.NonEmptyArray(Ability), { default: () => ["*"] as const }),
-          expires_at: Schema.optionalWith(Schema.NullOr(FutureMoment), { default: () => null }).annotations({
+          abilities: Schema.optionalWith(Schema.NonEmptyArray(Ability), { exact: true, default: () => ["*"] as const }),
+          expires_at: Schema.optionalWith(NullableFutureMoment, { exact: true, default: () => null }).annotations({
             description: "Never later than the expiry of the token that asks"
           })
         })

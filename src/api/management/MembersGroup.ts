@@ -65,7 +65,7 @@ export class MembersGroup extends HttpApiGroup.make("members")
   )
   .add(
     HttpApiEndpoint.patch("updateMember")`/tenants/${tenantPath}/members/${userPath}`
-      .setPayload(fields({ role: Schema.optional(memberRole) }))
+      .setPayload(fields({ role: Schema.optionalWith(memberRole, { exact: true }) }))
       .addSuccess(data(Member))
       .addError(BadRequest.wire)
       .addError(NotFound.wire)

@@ -30,6 +30,10 @@ export const Tenant = Schema.Struct({
   ]
 })
 
+const NullableEmail = Schema.NullOr(Email).annotations({
+  message: () => ({ message: "must be an e-mail address or null", override: true })
+})
+
 /** `{tenant}`: a uuid or a slug. */
 export const tenantPath = HttpApiSchema.param("tenant", Schema.String.annotations({ description: "uuid or slug" }))
 
@@ -49,7 +53,7 @@ export class TenantsGroup extends HttpApiGroup.make("tenants")
   )
   .add(
     HttpApiEndpoint.post("createTenant", "/tenants")
-      .setPayload(fields({ name: Name, billing_email: Schema.optional(Schema.NullOr(Email)) }))
+      .setPayload(fields({ name: Name, billing_email: Schema.optionalWith(NullableEmail, { exact: true }) }))
       .addSuccess(data(Tenant), { status: 201 })
       .addError(BadRequest.wire)
       .addError(Invalid.wire)
@@ -67,9 +71,9 @@ export class TenantsGroup extends HttpApiGroup.make("tenants")
     HttpApiEndpoint.patch("updateTenant")`/tenants/${tenantPath}`
       .setPayload(
         fields({
-          name: Schema.optional(Name),
-          billing_email: Schema.optional(Schema.NullOr(Email)),
-          plan: Schema.optional(Plan)
+          name: Schema.optionalWith(Name, { exact: true }),
+          billing_email: Schema.optionalWith(NullableEmail, { exact: true }),
+          plan: Schema.optionalWith(Plan, { exact: true })
         })
       )
       .addSuccess(data(Tenant))

@@ -19,7 +19,9 @@ export class User extends Schema.Class<User>("User")({
   createdAt: Schema.DateTimeUtcFromDate
 }) {}
 
-export const Plan = Schema.Literal("free", "pro", "enterprise")
+export const Plan = Schema.Literal("free", "pro", "enterprise").annotations({
+  message: () => ({ message: "must be free, pro or enterprise", override: true })
+})
 
 export type Plan = typeof Plan.Type
 
