@@ -50,12 +50,11 @@ export class Tenants extends Context.Tag("gatehouse/identity/Tenants")<
       const tenants = yield* TenantRepo
       const members = yield* MemberRepo
 
+      /** The tenant under its own slug, or the next one that is free. */
       const insertWithFreeSlug = Effect.fn("Tenants.insertWithFreeSlug")(function* (tenant: Tenant) {
-        const word = slugOf(tenant.name, "workspace")
-        const tries = [...Array.makeBy(20, (index) => candidate(word, index + 1)), `${word}-${tenant.id}`]
-        const named = tries.map((slug) => Tenant.make({ ...tenant, slug }))
-        const inserted = yield* Effect.findFirst(named, tenants.insert)
-        return yield* Effect.orDie(inserted)
+        const words = Array.makeBy(20, (index) => candidate(tenant.slug, index + 1))
+        const tries = [...words, `${tenant.slug}-${tenant.id}`].map((slug) => Tenant.make({ ...tenant, slug }))
+        return yield* Effect.orDie(yield* Effect.findFirst(tries, tenants.insert))
       })
 
       const create = Effect.fn("Tenants.create")(
@@ -65,7 +64,7 @@ export class Tenants extends Context.Tag("gatehouse/identity/Tenants")<
             Tenant.make({
               id: TenantId.make(yield* nextId),
               name,
-              slug: "",
+              slug: slugOf(name, "workspace"),
               billingEmail: Option.getOrNull(billingEmail),
               plan: "free",
               createdAt: now,

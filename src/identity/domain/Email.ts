@@ -13,6 +13,5 @@ export const Email = Schema.Trim.pipe(
   Schema.maxLength(longestEmail, { message: () => `must have at most ${longestEmail} characters` }),
   Schema.pattern(valid, { message: () => "must be an e-mail address" })
 ).annotations({
-  jsonSchema: { type: "string", format: "email", maxLength: longestEmail },
-  examples: ["ann@example.com"]
+  jsonSchema: { type: "string", format: "email", maxLength: longestEmail, examples: ["ann@example.com"] }
 })
