@@ -1,6 +1,8 @@
-import { Context, Data, Duration, Effect, Layer, Option, RcMap } from "effect"
+import { Context, Data, Duration, Effect, Layer, Metric, Option, RcMap } from "effect"
+import { securityEvents } from "../Metrics.ts"
 import { RateLimit } from "../redis/RateLimit.ts"
 import type { EmailTaken, LoginRefused } from "./Accounts.ts"
+import { callerNetwork } from "./domain/CallerNetwork.ts"
 
 const window = Duration.minutes(1)
 const failuresOfOneEmail = 5
@@ -14,6 +16,11 @@ export interface LoginSource {
   readonly email: string
   readonly address: Option.Option<string>
 }
+
+const networkOf = Option.match({ onNone: () => "unknown", onSome: callerNetwork })
+
+const noted = (kind: "failed_login" | "throttled_login") =>
+  Metric.increment(Metric.tagged(securityEvents, "kind", kind))
 
 interface Limit {
   readonly key: string
@@ -29,10 +36,12 @@ interface Limit {
 export class LoginThrottle extends Context.Tag("gatehouse/identity/LoginThrottle")<
   LoginThrottle,
   {
+    /** Runs the login in its address's turn, unless there were too many failures; counts it when it is refused. */
     readonly guard: <A, E>(
       source: LoginSource,
       login: Effect.Effect<A, E | LoginRefused>
     ) => Effect.Effect<A, E | LoginRefused | LoginThrottled>
+    /** The same for a registration; each one counts, and one under a taken e-mail also as a failure. */
     readonly guardRegistration: <A, E>(
       address: Option.Option<string>,
       registration: Effect.Effect<A, E | EmailTaken>
@@ -55,29 +64,35 @@ export class LoginThrottle extends Context.Tag("gatehouse/identity/LoginThrottle
       })
 
       const refuse = (resetsIn: Duration.Duration) =>
-        new LoginThrottled({ retryAfter: Math.max(1, Math.ceil(Duration.toSeconds(resetsIn))) })
+        Effect.zipRight(
+          noted("throttled_login"),
+          new LoginThrottled({ retryAfter: Math.max(1, Math.ceil(Duration.toSeconds(resetsIn))) })
+        )
 
       const refuseAbove = (limits: ReadonlyArray<Limit>) =>
         Effect.forEach(
           limits,
           ({ key, limit }) =>
             Effect.flatMap(rates.read(key, window), ({ count, resetsIn }) =>
-              count >= limit ? Effect.fail(refuse(resetsIn)) : Effect.void
+              count >= limit ? refuse(resetsIn) : Effect.void
             ),
           { discard: true }
         )
 
       const countFailure = (limits: ReadonlyArray<Limit>) =>
-        Effect.forEach(limits, ({ key }) => rates.add(key, window), { discard: true })
+        Effect.zipRight(
+          noted("failed_login"),
+          Effect.forEach(limits, ({ key }) => rates.add(key, window), { discard: true })
+        )
 
       const countRegistration = (from: string) =>
         Effect.flatMap(rates.add(`register:${from}`, window), ({ count, resetsIn }) =>
-          count > registrationsOfOneAddress ? Effect.fail(refuse(resetsIn)) : Effect.void
+          count > registrationsOfOneAddress ? refuse(resetsIn) : Effect.void
         )
 
       return LoginThrottle.of({
         guard: ({ address, email }, login) => {
-          const from = Option.getOrElse(address, () => "unknown")
+          const from = networkOf(address)
           const limits = [ofEmail(from, email), ofAddress(from)]
           return inTurn(
             `login:${from}`,
@@ -88,7 +103,7 @@ export class LoginThrottle extends Context.Tag("gatehouse/identity/LoginThrottle
           )
         },
         guardRegistration: (address, registration) => {
-          const from = Option.getOrElse(address, () => "unknown")
+          const from = networkOf(address)
           const limits = [ofAddress(from)]
           return inTurn(
             `register:${from}`,

@@ -53,13 +53,15 @@ layer(program, { excludeTestServices: true })("a stranger is kept out", (it) => 
     Effect.gen(function* () {
       yield* register("10.2.0.1", "cleo@example.com")
       const guesses = yield* Effect.forEach(Array.range(1, 29), (n) =>
-        login(`192.0.2.${n}, 10.2.0.1`, `guess${n}@example.com`, "wrong")
+        login(`192.0.2.${n}, 10.2.0.1:${4000 + n}`, `guess${n}@example.com`, "wrong")
       )
       assert.deepStrictEqual(statuses(guesses), Array.replicate(401, 29))
       assert.strictEqual((yield* register("10.2.0.1", "cleo@example.com")).status, 422)
       isRefused(yield* login("10.2.0.1", "cleo@example.com", password))
       isRefused(yield* register("10.2.0.1", "new@example.com"))
       assert.strictEqual((yield* login("10.2.0.2", "cleo@example.com", password)).status, 200)
+      const metrics = yield* Effect.flatMap(Program, ({ url }) => call("GET", `${url}/metrics`))
+      assert.match(metrics.body, /gatehouse_security_events_total\{kind="failed_login"\} \d\d/)
     })
   )
 
