@@ -1,5 +1,6 @@
 import { HttpApi, OpenApi } from "@effect/platform"
 import { AppsGroup } from "./management/AppsGroup.ts"
+import { AuditGroup } from "./management/AuditGroup.ts"
 import { AppWebhooksGroup } from "./management/AppWebhooksGroup.ts"
 import { AuthGroup } from "./management/AuthGroup.ts"
 import { CatalogGroup } from "./management/CatalogGroup.ts"
@@ -7,6 +8,7 @@ import { ClientGroup } from "./management/ClientGroup.ts"
 import { CustomersGroup } from "./management/CustomersGroup.ts"
 import { HealthGroup } from "./management/HealthGroup.ts"
 import { InboundGroup, StoreNotificationsGroup } from "./management/StoreNotificationsGroup.ts"
+import { MembersGroup } from "./management/MembersGroup.ts"
 import { TenantsGroup } from "./management/TenantsGroup.ts"
 import { Unavailable } from "./Problem.ts"
 import { documentKeys } from "./Repeatable.ts"
@@ -16,6 +18,8 @@ export class ManagementApi extends HttpApi.make("management")
   .add(HealthGroup)
   .add(AuthGroup)
   .add(TenantsGroup)
+  .add(MembersGroup)
+  .add(AuditGroup)
   .add(AppsGroup)
   .add(CatalogGroup)
   .add(CustomersGroup)

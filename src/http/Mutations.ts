@@ -166,5 +166,5 @@ export class Mutations extends Context.Tag("gatehouse/http/Mutations")<
         }
       })
     })
-  ).pipe(Layer.provide([Idempotency.layer, AuditLog.layer, Credentials.layer]))
+  ).pipe(Layer.provide([Idempotency.layer, Credentials.layer]))
 }

@@ -6,6 +6,7 @@ import webhook from "./migrations/0003_webhook.ts"
 import subscription from "./migrations/0004_subscription.ts"
 import channel from "./migrations/0005_channel.ts"
 import reply from "./migrations/0006_reply.ts"
+import members from "./migrations/0007_members.ts"
 import requests from "./migrations/0012_requests.ts"
 
 /** The database cannot be brought up to date, in one line for the operator: nothing was changed. */
@@ -21,6 +22,7 @@ const loader = Migrator.fromRecord({
   "0004_subscription": subscription,
   "0005_channel": channel,
   "0006_reply": reply,
+  "0007_members": members,
   "0012_requests": requests
 })
 
