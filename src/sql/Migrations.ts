@@ -8,6 +8,7 @@ import channel from "./migrations/0005_channel.ts"
 import reply from "./migrations/0006_reply.ts"
 import members from "./migrations/0007_members.ts"
 import requests from "./migrations/0012_requests.ts"
+import secrets from "./migrations/0013_secrets.ts"
 
 /** The database cannot be brought up to date, in one line for the operator: nothing was changed. */
 export class MigrationFailed extends Data.TaggedError("MigrationFailed")<{
@@ -23,7 +24,8 @@ const loader = Migrator.fromRecord({
   "0005_channel": channel,
   "0006_reply": reply,
   "0007_members": members,
-  "0012_requests": requests
+  "0012_requests": requests,
+  "0013_secrets": secrets
 })
 
 const migrateLock = 7_426_001
