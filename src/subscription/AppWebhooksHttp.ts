@@ -3,7 +3,6 @@ import { DateTime, Duration, Effect, Option } from "effect"
 import { ServiceApi } from "../api/ServiceApi.ts"
 import { callerApp } from "../catalog/CallerAppHttp.ts"
 import { pageAnswer, pageOf } from "../http/Pages.ts"
-import { nextId } from "../kit/Id.ts"
 import { Deliveries } from "../webhook/Deliveries.ts"
 import { deliveryItem } from "../webhook/DeliveryView.ts"
 import type { Endpoint } from "../webhook/domain/Endpoint.ts"
@@ -18,7 +17,8 @@ import {
   noWebhook
 } from "../webhook/EndpointHttp.ts"
 import { Endpoints } from "../webhook/Endpoints.ts"
-import { DomainEvent, DomainEventId, eventItem } from "./domain/DomainEvent.ts"
+import { eventItem } from "./domain/DomainEvent.ts"
+import { testEvent } from "./Events.ts"
 
 const webhookItem = (endpoint: Endpoint) => ({
   uuid: endpoint.id,
@@ -40,22 +40,6 @@ const callerWebhook = Effect.fn("callerWebhook")(
   },
   Effect.catchTags({ ...noWebhook, NotFound: noWebhook.EndpointNotFound })
 )
-
-const testItem = (endpoint: Endpoint) =>
-  Effect.zipWith(nextId, DateTime.now, (id, createdAt) =>
-    eventItem(
-      DomainEvent.make({
-        id: DomainEventId.make(id),
-        type: "webhook.test",
-        appUserId: Option.none(),
-        store: Option.none(),
-        environment: Option.none(),
-        subscriptionId: Option.none(),
-        data: { webhook_uuid: endpoint.id },
-        createdAt
-      })
-    )
-  )
 
 export const AppWebhooksHttp = HttpApiBuilder.group(ServiceApi, "webhooks", (handlers) =>
   Effect.gen(function* () {
@@ -97,7 +81,7 @@ export const AppWebhooksHttp = HttpApiBuilder.group(ServiceApi, "webhooks", (han
       .handle("testAppWebhook", ({ path }) =>
         Effect.gen(function* () {
           const endpoint = yield* callerWebhook(path.webhook)
-          const id = yield* endpoints.test(endpoint, yield* testItem(endpoint))
+          const id = yield* endpoints.test(endpoint, eventItem(yield* testEvent(endpoint.id)))
           return { data: deliveryItem(yield* deliveries.byId("app", id)) }
         }).pipe(Effect.catchTags({ ...noDelivery, ...inactive }))
       )

@@ -25,7 +25,7 @@ layer(TestDatabase.layer)("AccessTokens", (it) => {
       const { record, token } = yield* issued(["apps:read", "apps:read"], yield* inMinutes(10))
       const text = Redacted.value(token)
       assert.match(text, /^gh_pat_[0-9A-Za-z]{49}$/)
-      assert.deepStrictEqual(record.abilities, ["apps:read"])
+      deepStrictEqual(record.abilities, ["apps:read"])
       assert.notInclude(JSON.stringify(yield* sql`SELECT * FROM access_tokens`), text.slice(7))
       assertSome(
         Option.map(yield* tokens.authenticate(token), ({ id }) => id),

@@ -1,5 +1,6 @@
 import { SqlClient } from "@effect/sql"
 import { assert, layer } from "@effect/vitest"
+import { deepStrictEqual } from "@effect/vitest/utils"
 import { Array, Effect, Either, Option, Redacted } from "effect"
 import { Accounts } from "../../src/identity/Accounts.ts"
 import { Tenants } from "../../src/identity/Tenants.ts"
@@ -20,9 +21,9 @@ layer(TestDatabase.layer)("Accounts", (it) => {
         { concurrency: 8 }
       )
       const [created, ...others] = Array.getRights(answers)
-      assert.deepStrictEqual(others, [])
-      assert.deepStrictEqual(Array.dedupe(Array.getLefts(answers).map(({ _tag }) => _tag)), ["EmailTaken"])
-      assert.deepStrictEqual(
+      deepStrictEqual(others, [])
+      deepStrictEqual(Array.dedupe(Array.getLefts(answers).map(({ _tag }) => _tag)), ["EmailTaken"])
+      deepStrictEqual(
         yield* sql`SELECT role, tenants.name, tenants.slug FROM memberships JOIN tenants ON tenants.id = tenant_id`,
         [{ role: "owner", name: "Ann's workspace", slug: "ann-s-workspace" }]
       )
@@ -40,8 +41,8 @@ layer(TestDatabase.layer)("Accounts", (it) => {
       ledger.asked.length = 0
       const wrong = yield* Effect.flip(accounts.login(user.email, Redacted.make("wrong")))
       const unknown = yield* Effect.flip(accounts.login("nobody@example.com", password))
-      assert.deepStrictEqual(ledger.asked, ["verify", "verify nobody"])
-      assert.deepStrictEqual([wrong._tag, unknown._tag], ["LoginRefused", "LoginRefused"])
+      deepStrictEqual(ledger.asked, ["verify", "verify nobody"])
+      deepStrictEqual([wrong._tag, unknown._tag], ["LoginRefused", "LoginRefused"])
     }).pipe(Effect.provide(Life.layer("open", ledger)))
   })
 
@@ -52,7 +53,7 @@ layer(TestDatabase.layer)("Accounts", (it) => {
       const { user } = yield* Life.newUser("Cleo")
       ledger.asked.length = 0
       assert.strictEqual((yield* Effect.flip(accounts.register({ ...ann, email: user.email })))._tag, "EmailTaken")
-      assert.deepStrictEqual(ledger.asked, [])
+      deepStrictEqual(ledger.asked, [])
     }).pipe(Effect.provide(Life.layer("open", ledger)))
   })
 

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { deepStrictEqual } from "@effect/vitest/utils"
 import { Array, Effect, Either, Layer, Option, TestClock } from "effect"
 import { EmailTaken, LoginRefused } from "../../src/identity/Accounts.ts"
 import { LoginThrottle } from "../../src/identity/LoginThrottle.ts"
@@ -25,7 +26,7 @@ describe("LoginThrottle", () => {
     Effect.gen(function* () {
       const source = from("10.0.0.1", "ann@example.com")
       const tries = yield* Effect.forEach(Array.range(1, 7), () => failed(source))
-      assert.deepStrictEqual(tries, [...Array.replicate("LoginRefused", 5), "LoginThrottled", "LoginThrottled"])
+      deepStrictEqual(tries, [...Array.replicate("LoginRefused", 5), "LoginThrottled", "LoginThrottled"])
       assert.strictEqual(yield* passed(from("10.0.0.1", "ANN@example.com")), "LoginThrottled")
       assert.strictEqual(yield* passed(from("10.0.0.1", "ben@example.com")), "in")
       assert.strictEqual(yield* passed(from("10.0.0.2", "ann@example.com")), "in")
@@ -42,7 +43,7 @@ describe("LoginThrottle", () => {
   it.effect("refuses after thirty failures of one address, whatever e-mail it tries", () =>
     Effect.gen(function* () {
       const tries = yield* Effect.forEach(Array.range(1, 31), (n) => failed(from("10.0.0.1", `user${n}@example.com`)))
-      assert.deepStrictEqual(tries, [...Array.replicate("LoginRefused", 30), "LoginThrottled"])
+      deepStrictEqual(tries, [...Array.replicate("LoginRefused", 30), "LoginThrottled"])
       assert.strictEqual(yield* registered("10.0.0.1"), "LoginThrottled")
       assert.strictEqual(yield* passed(from("10.0.0.2", "user1@example.com")), "in")
     }).pipe(Effect.provide(throttled))
@@ -55,7 +56,7 @@ describe("LoginThrottle", () => {
         outcome(throttle.guard(source, Effect.zipRight(Effect.yieldNow(), new LoginRefused())))
       )
       const right = yield* Effect.all(Array.replicate(passed(source), 50), { concurrency: 50 })
-      assert.deepStrictEqual(right, Array.replicate("in", 50))
+      deepStrictEqual(right, Array.replicate("in", 50))
       const wrong = yield* Effect.all(Array.replicate(slow, 50), { concurrency: 50 })
       assert.strictEqual(wrong.filter((tag) => tag === "LoginRefused").length, 5)
     }).pipe(Effect.provide(throttled))
@@ -75,7 +76,7 @@ describe("LoginThrottle", () => {
       assert.strictEqual(most, 1)
       const taken = Effect.fail(new EmailTaken())
       const guesses = yield* Effect.forEach(Array.range(1, 31), () => registered("10.0.0.2", taken))
-      assert.deepStrictEqual(guesses, [...Array.replicate("EmailTaken", 30), "LoginThrottled"])
+      deepStrictEqual(guesses, [...Array.replicate("EmailTaken", 30), "LoginThrottled"])
       assert.strictEqual(yield* passed(from("10.0.0.2", "ann@example.com")), "LoginThrottled")
     }).pipe(Effect.provide(throttled))
   )

@@ -1,6 +1,6 @@
 import { SqlClient } from "@effect/sql"
 import { assert, layer } from "@effect/vitest"
-import { assertNone, assertSome } from "@effect/vitest/utils"
+import { assertNone, assertSome, deepStrictEqual } from "@effect/vitest/utils"
 import { Array, Effect, Either, FastCheck, Option } from "effect"
 import { Role } from "../../src/identity/domain/Ability.ts"
 import type { TenantId, UserId } from "../../src/identity/domain/User.ts"
@@ -89,7 +89,7 @@ layer(TestDatabase.layer)("Members", (it) => {
         { concurrency: 6 }
       )
       assert.strictEqual(Array.getRights(answers).length, 1)
-      assert.deepStrictEqual(Array.dedupe(Array.getLefts(answers).map(({ _tag }) => _tag)), ["AlreadyMember"])
+      deepStrictEqual(Array.dedupe(Array.getLefts(answers).map(({ _tag }) => _tag)), ["AlreadyMember"])
     }).pipe(Effect.provide(Life.layer()))
   )
 
@@ -124,7 +124,7 @@ layer(TestDatabase.layer)("Members", (it) => {
         [members.remove(stranger.id, tenantId, stranger.id), "TenantNotFound"]
       ] as const
       for (const [attempt, tag] of cases) assert.strictEqual(yield* refusalTag(attempt), tag)
-      assert.deepStrictEqual(yield* rolesIn(tenantId), before)
+      deepStrictEqual(yield* rolesIn(tenantId), before)
     }).pipe(Effect.provide(Life.layer()))
   )
 
@@ -139,7 +139,7 @@ layer(TestDatabase.layer)("Members", (it) => {
       yield* members.remove(admin, tenantId, member)
       yield* members.change(owner, tenantId, admin, Option.some("owner"))
       yield* members.remove(owner, tenantId, owner)
-      assert.deepStrictEqual([...(yield* rolesIn(tenantId))], [[admin, "owner"]])
+      deepStrictEqual([...(yield* rolesIn(tenantId))], [[admin, "owner"]])
     }).pipe(Effect.provide(Life.layer()))
   )
 
@@ -165,7 +165,7 @@ layer(TestDatabase.layer)("Members", (it) => {
             SELECT user_id, id FROM memberships WHERE tenant_id = ${tenantId} ORDER BY id`
         })
       )
-      assert.deepStrictEqual(
+      deepStrictEqual(
         order.map(({ userId }) => userId),
         [owner, ...others].toReversed()
       )

@@ -1,5 +1,6 @@
 import { SqlClient } from "@effect/sql"
 import { assert, layer } from "@effect/vitest"
+import { deepStrictEqual } from "@effect/vitest/utils"
 import { Array, Effect, FastCheck, Option } from "effect"
 import { reaches, Role } from "../../src/identity/domain/Ability.ts"
 import { Members } from "../../src/identity/Members.ts"
@@ -27,7 +28,7 @@ layer(TestDatabase.layer)("Tenants", (it) => {
       const ben = yield* Life.caller((yield* Life.newUser("Ben")).user.id)
       assert.strictEqual((yield* tenants.select(ann, Option.none())).id, first.id)
       for (const name of [second.id, second.id.toUpperCase(), second.slug]) {
-        assert.deepStrictEqual(yield* tenants.select(ann, Option.some(name)), second)
+        deepStrictEqual(yield* tenants.select(ann, Option.some(name)), second)
         assert.strictEqual((yield* Effect.flip(tenants.select(ben, Option.some(name))))._tag, "TenantNotFound")
       }
       for (const name of ["", "nope", "\u0000", yield* nextId]) {
@@ -105,7 +106,7 @@ layer(TestDatabase.layer)("Tenants", (it) => {
       assert.strictEqual(kept?.tenant.name, "still here")
       yield* sql`DELETE FROM apps WHERE tenant_id = ${tenant.id}`
       yield* tenants.remove(tenant.id)
-      assert.deepStrictEqual(yield* tenants.ofUser(user.id), [])
+      deepStrictEqual(yield* tenants.ofUser(user.id), [])
     }).pipe(Effect.provide(Life.layer()))
   )
 
@@ -123,7 +124,7 @@ layer(TestDatabase.layer)("Tenants", (it) => {
         after = Option.map(Array.last(page), ({ id }) => id)
         yield* create(joined)
       }
-      assert.deepStrictEqual(seen, [tenant.name, "Team 1", "Team 2", "Team 3", "Team 4", "Late 1"])
+      deepStrictEqual(seen, [tenant.name, "Team 1", "Team 2", "Team 3", "Team 4", "Late 1"])
     }).pipe(Effect.provide(Life.layer()))
   )
 })

@@ -1,4 +1,5 @@
 import { assert, layer } from "@effect/vitest"
+import { deepStrictEqual } from "@effect/vitest/utils"
 import { Array, Context, Effect, Layer, Schedule } from "effect"
 import { type Answer, call } from "../support/Api.ts"
 import * as Gatehouse from "../support/Gatehouse.ts"
@@ -74,7 +75,7 @@ layer(program, { excludeTestServices: true })("a workspace is shared", (it) => {
       assert.strictEqual(registered.headers.get("cache-control"), "no-store")
       const { tenant, token, user } = registered.body.data
       assert.match(token, /^gh_pat_[0-9A-Za-z]{49}$/)
-      assert.deepStrictEqual(user, {
+      deepStrictEqual(user, {
         uuid: user.uuid,
         name: "Zoë",
         email: "Zoe@Example.com",
@@ -83,7 +84,7 @@ layer(program, { excludeTestServices: true })("a workspace is shared", (it) => {
       assert.match(user.created_at, timestamp)
       assert.deepInclude(tenant, { name: "Acme Inc.", slug: "acme-inc", billing_email: null, plan: "free" })
       const me = yield* api("GET", "/auth/me", token)
-      assert.deepStrictEqual(me.body.data, {
+      deepStrictEqual(me.body.data, {
         ...user,
         roles: [{ tenant_uuid: tenant.uuid, role: "owner" }],
         tenants: [tenant],
@@ -94,14 +95,14 @@ layer(program, { excludeTestServices: true })("a workspace is shared", (it) => {
       expects(wrong, 422, "name", "email", "password")
       const login = yield* api("POST", "/auth/login", undefined, { email: "zoe@EXAMPLE.com", password: body.password })
       expects(login, 200)
-      assert.deepStrictEqual(login.body.data, { token: login.body.data.token, user, tenants: [tenant] })
+      deepStrictEqual(login.body.data, { token: login.body.data.token, user, tenants: [tenant] })
       const refused = yield* api("POST", "/auth/login", undefined, { email: "zoe@example.com", password: "no" })
       const unknown = yield* api("POST", "/auth/login", undefined, { email: "nobody@example.com", password: "no" })
       expects(refused, 401)
-      assert.deepStrictEqual([unknown.status, unknown.body], [refused.status, refused.body])
+      deepStrictEqual([unknown.status, unknown.body], [refused.status, refused.body])
       expects(yield* api("POST", "/auth/login", undefined, {}), 422, "email", "password")
       const out = yield* api("POST", "/auth/logout", login.body.data.token)
-      assert.deepStrictEqual(out.body, { data: { revoked: true } })
+      deepStrictEqual(out.body, { data: { revoked: true } })
       expects(yield* api("GET", "/auth/me", login.body.data.token), 401)
       expects(yield* api("GET", "/auth/me", token), 200)
     })
@@ -119,14 +120,14 @@ layer(program, { excludeTestServices: true })("a workspace is shared", (it) => {
       })
       expects(made, 201)
       const { token, ...record } = made.body.data
-      assert.deepStrictEqual(record, {
+      deepStrictEqual(record, {
         uuid: record.uuid,
         name: "agent",
         abilities: ["apps:write"],
         created_at: record.created_at,
         expires_at
       })
-      assert.deepStrictEqual((yield* api("GET", "/auth/me", token)).body.data.abilities, ["apps:write"])
+      deepStrictEqual((yield* api("GET", "/auth/me", token)).body.data.abilities, ["apps:write"])
       expects(yield* api("POST", "/auth/tokens", token, { name: "same", abilities: ["apps:read"] }), 201)
       for (const abilities of [["*"], ["apps:read", "catalog:read"], undefined]) {
         expects(yield* api("POST", "/auth/tokens", token, { name: "more", abilities }), 403)
@@ -136,7 +137,7 @@ layer(program, { excludeTestServices: true })("a workspace is shared", (it) => {
       expects(yield* api("POST", "/auth/tokens", ann.token, { name: "x", abilities: [] }), 422, "abilities.0")
 
       const list = yield* api("GET", "/auth/tokens?limit=100", token)
-      assert.deepStrictEqual(
+      deepStrictEqual(
         list.body.data.map(({ is_current, name }: { is_current: boolean; name: string }) => [name, is_current]),
         [
           ["same", false],
@@ -155,7 +156,7 @@ layer(program, { excludeTestServices: true })("a workspace is shared", (it) => {
       }
       expects(yield* api("DELETE", `/auth/tokens/${list.body.data[2].uuid}`, token), 403)
       const gone = yield* api("DELETE", `/auth/tokens/${record.uuid}`, token)
-      assert.deepStrictEqual(gone.body, { data: { uuid: record.uuid, deleted: true } })
+      deepStrictEqual(gone.body, { data: { uuid: record.uuid, deleted: true } })
       expects(yield* api("GET", "/auth/me", token), 401)
 
       const soon = new Date(Date.now() + 1_000).toISOString()
@@ -177,7 +178,7 @@ layer(program, { excludeTestServices: true })("a workspace is shared", (it) => {
       const made = yield* api("POST", "/tenants", ann.token, { name: "Blue Whale", billing_email: "pay@example.com" })
       expects(made, 201)
       const { slug, uuid } = made.body.data
-      assert.deepStrictEqual(made.body.data, {
+      deepStrictEqual(made.body.data, {
         uuid,
         name: "Blue Whale",
         slug: "blue-whale",
@@ -188,7 +189,7 @@ layer(program, { excludeTestServices: true })("a workspace is shared", (it) => {
       })
       expects(yield* api("POST", "/tenants", ann.token, { billing_email: "x" }), 422, "name", "billing_email")
       for (const name of [uuid, uuid.toUpperCase(), slug]) {
-        assert.deepStrictEqual((yield* api("GET", `/tenants/${name}`, ann.token)).body, made.body)
+        deepStrictEqual((yield* api("GET", `/tenants/${name}`, ann.token)).body, made.body)
         for (const [method, body] of [["GET"], ["PATCH", { name: "Mine" }], ["DELETE"]] as const) {
           expects(yield* api(method, `/tenants/${name}`, ben.token, body), 404)
         }
@@ -206,7 +207,7 @@ layer(program, { excludeTestServices: true })("a workspace is shared", (it) => {
       const other = yield* api("POST", "/apps", ann.token, { name: "Notes" })
       assert.strictEqual(other.body.data.tenant_uuid, ann.tenant)
       const named = yield* api("GET", "/apps", ann.token, undefined, { "x-tenant": uuid })
-      assert.deepStrictEqual(
+      deepStrictEqual(
         named.body.data.map((item: { uuid: string }) => item.uuid),
         [app.body.data.uuid]
       )
@@ -216,7 +217,7 @@ layer(program, { excludeTestServices: true })("a workspace is shared", (it) => {
       const empty = yield* api("POST", "/tenants", ann.token, { name: "Blue Whale", billing_email: null })
       assert.strictEqual(empty.body.data.slug, "blue-whale-2")
       const deleted = yield* api("DELETE", "/tenants/blue-whale-2", ann.token)
-      assert.deepStrictEqual(deleted.body, { data: { uuid: empty.body.data.uuid, deleted: true } })
+      deepStrictEqual(deleted.body, { data: { uuid: empty.body.data.uuid, deleted: true } })
       expects(yield* api("GET", "/tenants/blue-whale-2", ann.token), 404)
     })
   )
@@ -229,7 +230,7 @@ layer(program, { excludeTestServices: true })("a workspace is shared", (it) => {
       const joined = yield* api("POST", members, ann.token, { email: ben.email.toUpperCase(), role: "admin" })
       expects(joined, 201)
       const record = joined.body.data
-      assert.deepStrictEqual(record, {
+      deepStrictEqual(record, {
         uuid: ben.id,
         name: "Ben",
         email: ben.email,
@@ -246,7 +247,7 @@ layer(program, { excludeTestServices: true })("a workspace is shared", (it) => {
       expects(yield* api("POST", members, joe.token, { email: joe.email, role: "viewer" }), 404)
       expects(yield* api("GET", members, joe.token), 404)
       const listed = yield* api("GET", members, eve.token)
-      assert.deepStrictEqual(listed.body.data[1], record)
+      deepStrictEqual(listed.body.data[1], record)
 
       const patch = (who: Person, whom: string, body: object) => api("PATCH", `${members}/${whom}`, who.token, body)
       const remove = (who: Person, whom: string) => api("DELETE", `${members}/${whom}`, who.token)
@@ -263,20 +264,20 @@ layer(program, { excludeTestServices: true })("a workspace is shared", (it) => {
       expects(yield* remove(ben, ann.id), 403)
       expects(yield* remove(eve, ben.id), 403)
       expects(yield* remove(ann, joe.id), 404)
-      assert.deepStrictEqual(yield* rolesIn(ann.tenant, ann.token), {
+      deepStrictEqual(yield* rolesIn(ann.tenant, ann.token), {
         [ann.id]: "owner",
         [ben.id]: "admin",
         [eve.id]: "viewer"
       })
 
-      assert.deepStrictEqual((yield* remove(eve, eve.id)).body, { data: { uuid: eve.id, deleted: true } })
+      deepStrictEqual((yield* remove(eve, eve.id)).body, { data: { uuid: eve.id, deleted: true } })
       expects(yield* api("GET", `/tenants/${ann.tenant}`, eve.token), 404)
       expects(yield* api("DELETE", `/tenants/${ann.tenant}`, ben.token), 403)
       expects(yield* patch(ann, ben.id, { role: "owner" }), 200)
       expects(yield* remove(ann, ann.id), 200)
-      assert.deepStrictEqual(yield* rolesIn(ann.tenant, ben.token), { [ben.id]: "owner" })
+      deepStrictEqual(yield* rolesIn(ann.tenant, ben.token), { [ben.id]: "owner" })
       const me = yield* api("GET", "/auth/me", ben.token)
-      assert.deepStrictEqual(me.body.data.roles, [
+      deepStrictEqual(me.body.data.roles, [
         { tenant_uuid: ben.tenant, role: "owner" },
         { tenant_uuid: ann.tenant, role: "owner" }
       ])
@@ -345,19 +346,19 @@ layer(program, { excludeTestServices: true })("a workspace is shared", (it) => {
       const ann = yield* person("Ann")
       const tokens = yield* Effect.forEach(Array.range(1, 5), () => mint(ann.token, ["apps:read"]))
       const seenTokens = yield* walk("/auth/tokens", ann.token, mint(ann.token, ["apps:read"]))
-      assert.deepStrictEqual(seenTokens.slice(0, 5), tokens.map(({ uuid }) => uuid).toReversed())
+      deepStrictEqual(seenTokens.slice(0, 5), tokens.map(({ uuid }) => uuid).toReversed())
       assert.strictEqual(seenTokens.length, 6)
 
       const others = yield* Effect.forEach(Array.range(1, 5), () => person("Other"))
       yield* Effect.forEach(others, (other) => join(ann, other, "viewer"))
       const newcomer = Effect.flatMap(person("Late"), (late) => join(ann, late, "viewer"))
       const seenMembers = yield* walk(`/tenants/${ann.tenant}/members`, ann.token, newcomer)
-      assert.deepStrictEqual(seenMembers, [...others.map(({ id }) => id).toReversed(), ann.id])
+      deepStrictEqual(seenMembers, [...others.map(({ id }) => id).toReversed(), ann.id])
 
       const create = Effect.map(api("POST", "/tenants", ann.token, { name: "Team" }), ({ body }) => body.data.uuid)
       const teams = yield* Effect.all(Array.replicate(create, 5))
       const seenTeams = yield* walk("/tenants", ann.token, create)
-      assert.deepStrictEqual(seenTeams.slice(0, 6), [ann.tenant, ...teams])
+      deepStrictEqual(seenTeams.slice(0, 6), [ann.tenant, ...teams])
       assert.strictEqual(new Set(seenTeams).size, seenTeams.length)
 
       for (const path of ["/auth/tokens", "/tenants", `/tenants/${ann.tenant}/members`]) {

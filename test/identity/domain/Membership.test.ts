@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { deepStrictEqual } from "@effect/vitest/utils"
 import { FastCheck, Option } from "effect"
 import { Role } from "../../../src/identity/domain/Ability.ts"
 import { refusalOf } from "../../../src/identity/domain/Membership.ts"
@@ -63,10 +64,7 @@ describe("a change of members", () => {
     ([role, others]) => {
       const owners = others + (role === "owner" ? 1 : 0)
       const leaving = { actor: role, isOwn: true, from: Option.some(role), to: Option.none(), owners }
-      assert.deepStrictEqual(
-        Option.getOrNull(refusalOf(leaving)),
-        role === "owner" && others === 0 ? "last_owner" : null
-      )
+      deepStrictEqual(Option.getOrNull(refusalOf(leaving)), role === "owner" && others === 0 ? "last_owner" : null)
     }
   )
 
