@@ -35,6 +35,8 @@ import * as Database from "./sql/Database.ts"
 import * as EmbeddedPostgres from "./sql/EmbeddedPostgres.ts"
 import * as Migrations from "./sql/Migrations.ts"
 import * as Retention from "./sql/Retention.ts"
+import { Credentials } from "./store/Credentials.ts"
+import { CredentialsHttp } from "./store/CredentialsHttp.ts"
 import * as StoreADriver from "./store/store-a/StoreADriver.ts"
 import { AppWebhooksHttp } from "./subscription/AppWebhooksHttp.ts"
 import { ClientHttp } from "./subscription/ClientHttp.ts"
@@ -114,7 +116,8 @@ const services = (settings: Settings, secrets: Secrets) =>
   Layer.mergeAll(
     SubscriptionContext.layer,
     ChannelContext.layer({ pollInterval: settings.pollSeconds }),
-    Catalog.layer
+    Catalog.layer,
+    Credentials.layer({ tokenUri: Option.none() })
   ).pipe(
     Layer.provideMerge(Apps.layer),
     Layer.provideMerge(identity(settings, secrets)),
@@ -129,6 +132,7 @@ const managementApi = Layer.mergeAll(
   AuthHttp,
   TenantsHttp,
   AppsHttp,
+  CredentialsHttp,
   CatalogHttp,
   CustomersHttp,
   AppWebhooksHttp,

@@ -4,6 +4,7 @@ import { AppWebhooksGroup } from "./management/AppWebhooksGroup.ts"
 import { AuthGroup } from "./management/AuthGroup.ts"
 import { CatalogGroup } from "./management/CatalogGroup.ts"
 import { ClientGroup } from "./management/ClientGroup.ts"
+import { CredentialsGroup } from "./management/CredentialsGroup.ts"
 import { CustomersGroup } from "./management/CustomersGroup.ts"
 import { HealthGroup } from "./management/HealthGroup.ts"
 import { InboundGroup, StoreNotificationsGroup } from "./management/StoreNotificationsGroup.ts"
@@ -16,6 +17,7 @@ export class ManagementApi extends HttpApi.make("management")
   .add(AuthGroup)
   .add(TenantsGroup)
   .add(AppsGroup)
+  .add(CredentialsGroup)
   .add(CatalogGroup)
   .add(CustomersGroup)
   .add(AppWebhooksGroup)
