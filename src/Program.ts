@@ -42,6 +42,7 @@ import { AppWebhooksHttp } from "./subscription/AppWebhooksHttp.ts"
 import { ClientHttp } from "./subscription/ClientHttp.ts"
 import { CustomersHttp } from "./subscription/CustomersHttp.ts"
 import { InboundHttp, StoreNotificationsHttp } from "./subscription/StoreNotificationsHttp.ts"
+import { StatsHttp } from "./subscription/StatsHttp.ts"
 import * as SubscriberShortcut from "./subscription/SubscriberShortcutHttp.ts"
 import * as SubscriptionContext from "./subscription/SubscriptionContext.ts"
 import * as Webhooks from "./webhook/Webhooks.ts"
@@ -135,6 +136,7 @@ const managementApi = Layer.mergeAll(
   CredentialsHttp,
   CatalogHttp,
   CustomersHttp,
+  StatsHttp,
   AppWebhooksHttp,
   StoreNotificationsHttp,
   ClientHttp,

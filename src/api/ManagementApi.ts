@@ -8,6 +8,7 @@ import { CredentialsGroup } from "./management/CredentialsGroup.ts"
 import { CustomersGroup } from "./management/CustomersGroup.ts"
 import { HealthGroup } from "./management/HealthGroup.ts"
 import { InboundGroup, StoreNotificationsGroup } from "./management/StoreNotificationsGroup.ts"
+import { StatsGroup } from "./management/StatsGroup.ts"
 import { TenantsGroup } from "./management/TenantsGroup.ts"
 import { Unavailable } from "./Problem.ts"
 
@@ -20,6 +21,7 @@ export class ManagementApi extends HttpApi.make("management")
   .add(CredentialsGroup)
   .add(CatalogGroup)
   .add(CustomersGroup)
+  .add(StatsGroup)
   .add(AppWebhooksGroup)
   .add(StoreNotificationsGroup)
   .add(ClientGroup)
