@@ -16,13 +16,16 @@ const isOnCalendar = (text: string): boolean => {
 }
 
 /** A UTC day; of a time only its day counts. */
-const Day = Schema.compose(
-  Schema.String.pipe(
-    Schema.pattern(/^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?Z)?$/, wrongDay),
-    Schema.filter(isOnCalendar, wrongDay)
-  ),
-  Schema.DateTimeUtc
-)
+const day = (description: string) =>
+  Schema.optional(
+    Schema.compose(
+      Schema.String.pipe(
+        Schema.pattern(/^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?Z)?$/, wrongDay),
+        Schema.filter(isOnCalendar, wrongDay)
+      ).annotations({ description, jsonSchema: { type: "string", format: "date", examples: ["2026-11-01"] } }),
+      Schema.DateTimeUtc
+    )
+  )
 
 const Amounts = Schema.Record({ key: Schema.String, value: Schema.Number }).annotations({
   identifier: "Amounts",
@@ -126,12 +129,8 @@ export class StatsGroup extends HttpApiGroup.make("stats")
     HttpApiEndpoint.get("getStats")`/apps/${appPath}/stats`
       .setUrlParams(
         fields({
-          from: Schema.optional(Day).annotations({
-            description: "First UTC day, included; 27 days before `to` unless given. Not in the future"
-          }),
-          to: Schema.optional(Day).annotations({
-            description: "Last UTC day, included; today unless given. At most 400 days in all"
-          }),
+          from: day("First UTC day, included; 27 days before `to` unless given. Not in the future"),
+          to: day("Last UTC day, included; today unless given. At most 400 days in all"),
           environment: Schema.optionalWith(Environment, { default: () => "production" as const }).annotations({
             description: "Sandbox purchases are counted apart and never into the figures of production"
           })

@@ -15,6 +15,9 @@ const days = (facts: ReadonlyArray<PurchaseFact>) =>
 
 const latestOf = (moments: ReadonlyArray<DateTime.Utc>) => moments.reduce(DateTime.max, day(0))
 
+const changed = (fact: PurchaseFact, change: Partial<typeof StoreTransaction.Type>) =>
+  PurchaseFact.make({ ...fact, transaction: StoreTransaction.make({ ...fact.transaction, ...change }) })
+
 const step = { period: 0, status: "active", willRenew: true } as const
 const paid = { trial: false }
 
@@ -65,11 +68,17 @@ describe("coverage", () => {
     deepStrictEqual(days([bought, held]), [["1000", 18]])
   })
 
+  it("believes the newest statement about its expiry, and the refund's own date", () => {
+    const bought = factOf(0, { ...step, kind: "purchased" }, paid)
+    const extended = changed(factOf(2, { ...step, kind: "extended" }, paid), { expiresDate: Option.some(day(44)) })
+    deepStrictEqual(days([extended, bought]), [["1000", 44]])
+    const refunded = factOf(4, { ...step, kind: "refunded", status: "revoked" }, paid)
+    deepStrictEqual(days([bought, changed(refunded, { refundedAt: Option.some(day(5)) })]), [["1000", 5]])
+  })
+
   it("is of renewing subscriptions alone", () => {
     const bought = factOf(0, { ...step, kind: "purchased" }, paid)
-    const as = (change: Partial<typeof StoreTransaction.Type>) =>
-      PurchaseFact.make({ ...bought, transaction: StoreTransaction.make({ ...bought.transaction, ...change }) })
-    deepStrictEqual(days([as({ productType: "non_renewing_subscription" })]), [])
-    deepStrictEqual(days([as({ productType: "consumable", expiresDate: Option.none() })]), [])
+    deepStrictEqual(days([changed(bought, { productType: "non_renewing_subscription" })]), [])
+    deepStrictEqual(days([changed(bought, { productType: "consumable", expiresDate: Option.none() })]), [])
   })
 })
