@@ -1,7 +1,7 @@
 import { SqlClient } from "@effect/sql"
 import { layer } from "@effect/vitest"
 import { assertNone, assertSome, assertTrue, deepStrictEqual, strictEqual } from "@effect/vitest/utils"
-import { DateTime, Effect, Layer, Option, Redacted } from "effect"
+import { DateTime, Effect, Layer, Option, Redacted, TestClock } from "effect"
 import { App, AppId } from "../../src/catalog/domain/App.ts"
 import { TenantId } from "../../src/identity/domain/User.ts"
 import { nextId } from "../../src/kit/Id.ts"
@@ -104,34 +104,43 @@ layer(context)("Credentials", (it) => {
     })
   )
 
-  it.effect("holds one for each platform and environment: another takes its place, at the same time too", () =>
+  it.effect("holds one for each platform and environment: another takes its place under the same id", () =>
     Effect.gen(function* () {
       const credentials = yield* Credentials
       const app = yield* makeApp
       const first = yield* credentials.put(app, ofStoreA())
+      yield* TestClock.adjust("1 second")
+      const replaced = yield* credentials.put(app, { ...ofStoreA(), store_a_key_id: "REPLACED01" })
+      strictEqual(replaced.id, first.id)
+      deepStrictEqual(replaced.createdAt, first.createdAt)
+      assertTrue(DateTime.greaterThan(replaced.updatedAt, first.updatedAt))
+      deepStrictEqual(yield* credentials.page(app.id, page), [replaced])
+      assertSome(replaced.storeAKeyId, "REPLACED01")
+    })
+  )
+
+  it.effect("holds one also of several that are stored at the same time", () =>
+    Effect.gen(function* () {
+      const credentials = yield* Credentials
       const keys = [p256Key(), p256Key(), p256Key(), p256Key()]
-      const raced = yield* Effect.forEach(
-        keys,
-        (key) => credentials.put(app, { ...ofStoreA(key), store_a_key_id: "REPLACED01" }),
-        { concurrency: 4 }
-      )
-      deepStrictEqual(new Set(raced.map(({ id }) => id)), new Set([first.id]))
-      assertTrue(raced.every(({ createdAt }) => DateTime.Equivalence(createdAt, first.createdAt)))
-      const listed = yield* credentials.page(app.id, page)
-      strictEqual(listed.length, 1)
-      assertSome(listed[0]?.storeAKeyId ?? Option.none(), "REPLACED01")
-      const inForce = yield* credentials.storeA(app.id, "production")
-      assertTrue(Option.exists(inForce, ({ privateKey }) => keys.includes(Redacted.value(privateKey))))
+      const race = Effect.gen(function* () {
+        const app = yield* makeApp
+        const raced = yield* Effect.forEach(keys, (key) => credentials.put(app, ofStoreA(key)), { concurrency: 4 })
+        strictEqual(new Set(raced.map(({ id }) => id)).size, 1)
+        const inForce = yield* credentials.storeA(app.id, "production")
+        assertTrue(Option.exists(inForce, ({ privateKey }) => keys.includes(Redacted.value(privateKey))))
+      })
+      yield* Effect.repeatN(race, 9)
     })
   )
 
   it.effect("lets production's serve the sandbox, never the sandbox's production", () =>
     Effect.gen(function* () {
       const credentials = yield* Credentials
-      const app = yield* makeApp
-      const keyOf = (environment: "production" | "sandbox") =>
+      const [app, other] = [yield* makeApp, yield* makeApp]
+      const keyOf = (environment: "production" | "sandbox", { id } = app) =>
         Effect.map(
-          credentials.storeA(app.id, environment),
+          credentials.storeA(id, environment),
           Option.map(({ keyId }) => keyId)
         )
       yield* credentials.put(app, { ...ofStoreA(), environment: "sandbox", store_a_key_id: "SANDBOX001" })
@@ -144,6 +153,9 @@ layer(context)("Credentials", (it) => {
       yield* credentials.remove(app.id, sandbox?.id ?? "")
       assertSome(yield* keyOf("sandbox"), "PRODUCTION")
       assertNone(yield* credentials.storeB(app.id, "production"))
+      yield* credentials.put(other, { ...ofStoreA(), store_a_key_id: "PRODUCTION" })
+      yield* credentials.put(other, { ...ofStoreA(), environment: "sandbox", store_a_key_id: "SANDBOX001" })
+      assertSome(yield* keyOf("sandbox", other), "SANDBOX001")
     })
   )
 
