@@ -40,11 +40,14 @@ import * as Database from "./sql/Database.ts"
 import * as EmbeddedPostgres from "./sql/EmbeddedPostgres.ts"
 import * as Migrations from "./sql/Migrations.ts"
 import * as Retention from "./sql/Retention.ts"
+import { Credentials } from "./store/Credentials.ts"
+import { CredentialsHttp } from "./store/CredentialsHttp.ts"
 import * as StoreADriver from "./store/store-a/StoreADriver.ts"
 import { AppWebhooksHttp } from "./subscription/AppWebhooksHttp.ts"
 import { ClientHttp } from "./subscription/ClientHttp.ts"
 import { CustomersHttp } from "./subscription/CustomersHttp.ts"
 import { InboundHttp, StoreNotificationsHttp } from "./subscription/StoreNotificationsHttp.ts"
+import { StatsHttp } from "./subscription/StatsHttp.ts"
 import * as SubscriberShortcut from "./subscription/SubscriberShortcutHttp.ts"
 import * as SubscriptionContext from "./subscription/SubscriptionContext.ts"
 import * as Webhooks from "./webhook/Webhooks.ts"
@@ -121,7 +124,8 @@ const services = (settings: Settings, secrets: Secrets) =>
   Layer.mergeAll(
     SubscriptionContext.layer,
     ChannelContext.layer({ pollInterval: settings.pollSeconds }),
-    Catalog.layer
+    Catalog.layer,
+    Credentials.layer({ tokenUri: Option.none() })
   ).pipe(
     Layer.provideMerge(Apps.layer),
     Layer.provideMerge(identity(settings, secrets)),
@@ -138,8 +142,10 @@ const managementApi = Layer.mergeAll(
   MembersHttp,
   AuditHttp,
   AppsHttp,
+  CredentialsHttp,
   CatalogHttp,
   CustomersHttp,
+  StatsHttp,
   AppWebhooksHttp,
   StoreNotificationsHttp,
   ClientHttp,

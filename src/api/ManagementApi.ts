@@ -5,10 +5,12 @@ import { AppWebhooksGroup } from "./management/AppWebhooksGroup.ts"
 import { AuthGroup } from "./management/AuthGroup.ts"
 import { CatalogGroup } from "./management/CatalogGroup.ts"
 import { ClientGroup } from "./management/ClientGroup.ts"
+import { CredentialsGroup } from "./management/CredentialsGroup.ts"
 import { CustomersGroup } from "./management/CustomersGroup.ts"
 import { HealthGroup } from "./management/HealthGroup.ts"
 import { InboundGroup, StoreNotificationsGroup } from "./management/StoreNotificationsGroup.ts"
 import { MembersGroup } from "./management/MembersGroup.ts"
+import { StatsGroup } from "./management/StatsGroup.ts"
 import { TenantsGroup } from "./management/TenantsGroup.ts"
 import { Unavailable } from "./Problem.ts"
 import { documentKeys } from "./Repeatable.ts"
@@ -21,8 +23,10 @@ export class ManagementApi extends HttpApi.make("management")
   .add(MembersGroup)
   .add(AuditGroup)
   .add(AppsGroup)
+  .add(CredentialsGroup)
   .add(CatalogGroup)
   .add(CustomersGroup)
+  .add(StatsGroup)
   .add(AppWebhooksGroup)
   .add(StoreNotificationsGroup)
   .add(ClientGroup)

@@ -4,6 +4,7 @@ import { nextId } from "../kit/Id.ts"
 import type { PurchaseFact } from "../store/domain/PurchaseFact.ts"
 import { anonymousId, AppUserId, type Customer } from "./domain/Customer.ts"
 import { Customers } from "./Customers.ts"
+import { coverage } from "./domain/Coverage.ts"
 import { type Change, replay } from "./domain/Lifecycle.ts"
 import { Subscription, SubscriptionId } from "./domain/Subscription.ts"
 import { subscriptionItem } from "./domain/SubscriberView.ts"
@@ -60,6 +61,7 @@ export class Purchases extends Context.Tag("gatehouse/subscription/Purchases")<
           transaction: history.transactions.get(fact.transaction.transactionId) ?? fact.transaction,
           now
         })
+        yield* transactions.cover(id, coverage([fact, ...known.map((row) => row.fact)]))
         yield* events.record(
           appId,
           history.changes.map((change) => eventOf(change, id, customer, now))

@@ -63,6 +63,19 @@ export class TransactionRepo extends Effect.Service<TransactionRepo>()("gatehous
       }),
       Effect.orDie
     )
-    return { upsert, page } as const
+    /** Notes until when each period of a chain gave access, by the store's id of its transaction. */
+    const cover = Effect.fn("TransactionRepo.cover")(
+      (subscriptionId: SubscriptionId, coverage: ReadonlyMap<string, DateTime.Utc>) => sql`
+        UPDATE transactions SET covered_until = told.until
+        FROM unnest(
+          ${[...coverage.keys()]}::text[],
+          ${[...coverage.values()].map(DateTime.formatIso)}::timestamptz[]
+        ) AS told(id, until)
+        WHERE subscription_id = ${subscriptionId} AND store_transaction_id = told.id
+        AND covered_until IS DISTINCT FROM told.until`,
+      Effect.asVoid,
+      Effect.orDie
+    )
+    return { upsert, page, cover } as const
   })
 }) {}

@@ -1,0 +1,50 @@
+import { layer } from "@effect/vitest"
+import { assertTrue, deepStrictEqual, strictEqual } from "@effect/vitest/utils"
+import { DateTime, Effect, Layer, TestClock } from "effect"
+import { Stats } from "../../src/subscription/Stats.ts"
+import { questioned } from "../support/RandomLedger.ts"
+import { referenceStats } from "../support/StatsReference.ts"
+import { makeApp, store } from "../support/StoredLedger.ts"
+import * as TestDatabase from "../support/TestDatabase.ts"
+
+const isRate = (rate: number | null, { part, whole }: { readonly part: number; readonly whole: number }) =>
+  whole === 0 ? rate === null : rate !== null && Math.abs(rate - (100 * part) / whole) <= 0.00501
+
+layer(Stats.layer.pipe(Layer.provideMerge(TestDatabase.layer)))("Stats", (it) => {
+  it.effect.prop(
+    "says of any ledger what the definitions say of it row by row",
+    [questioned],
+    ([[rows, asked]]) =>
+      Effect.gen(function* () {
+        const stats = yield* Stats
+        const appId = yield* makeApp
+        yield* store(appId, rows)
+        yield* TestClock.setTime(asked.now)
+        const range = { from: DateTime.unsafeMake(asked.from), days: asked.days }
+        const { churnRate, trialConversionRate, ...said } = yield* stats.read(appId, asked.environment, range)
+        const { churn, conversion, ...expected } = referenceStats(rows, asked)
+        assertTrue(isRate(churnRate, churn), `churn rate ${churnRate}`)
+        assertTrue(isRate(trialConversionRate, conversion), `conversion rate ${trialConversionRate}`)
+        deepStrictEqual(said, expected)
+      }),
+    { fastCheck: { numRuns: 150 }, timeout: 120_000 }
+  )
+
+  it.effect("says nothing of an app without customers, and of no other app", () =>
+    Effect.gen(function* () {
+      const stats = yield* Stats
+      const appId = yield* makeApp
+      yield* TestClock.setTime(Date.UTC(2026, 5, 1, 12))
+      const range = { from: DateTime.unsafeMake("2026-05-31T00:00:00Z"), days: 2 }
+      const empty = yield* stats.read(appId, "production", range)
+      strictEqual(empty.churnRate, null)
+      strictEqual(empty.trialConversionRate, null)
+      deepStrictEqual(empty.byProduct, [])
+      deepStrictEqual(empty.series, {
+        day: ["2026-05-31", "2026-06-01"],
+        revenue: [{}, {}],
+        activeSubscriptions: [0, 0]
+      })
+    })
+  )
+})
