@@ -39,6 +39,9 @@ import * as StoreADriver from "./store/store-a/StoreADriver.ts"
 import { AppWebhooksHttp } from "./subscription/AppWebhooksHttp.ts"
 import { ClientHttp } from "./subscription/ClientHttp.ts"
 import { CustomersHttp } from "./subscription/CustomersHttp.ts"
+import { EventsHttp } from "./subscription/EventsHttp.ts"
+import { GrantsHttp } from "./subscription/GrantsHttp.ts"
+import { LedgerHttp } from "./subscription/LedgerHttp.ts"
 import { InboundHttp, StoreNotificationsHttp } from "./subscription/StoreNotificationsHttp.ts"
 import * as SubscriberShortcut from "./subscription/SubscriberShortcutHttp.ts"
 import * as SubscriptionContext from "./subscription/SubscriptionContext.ts"
@@ -131,6 +134,9 @@ const managementApi = Layer.mergeAll(
   AppsHttp,
   CatalogHttp,
   CustomersHttp,
+  GrantsHttp,
+  LedgerHttp,
+  EventsHttp,
   AppWebhooksHttp,
   StoreNotificationsHttp,
   ClientHttp,

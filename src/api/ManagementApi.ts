@@ -5,7 +5,10 @@ import { AuthGroup } from "./management/AuthGroup.ts"
 import { CatalogGroup } from "./management/CatalogGroup.ts"
 import { ClientGroup } from "./management/ClientGroup.ts"
 import { CustomersGroup } from "./management/CustomersGroup.ts"
+import { EventsGroup } from "./management/EventsGroup.ts"
+import { GrantsGroup } from "./management/GrantsGroup.ts"
 import { HealthGroup } from "./management/HealthGroup.ts"
+import { LedgerGroup } from "./management/LedgerGroup.ts"
 import { InboundGroup, StoreNotificationsGroup } from "./management/StoreNotificationsGroup.ts"
 import { TenantsGroup } from "./management/TenantsGroup.ts"
 import { Unavailable } from "./Problem.ts"
@@ -18,6 +21,9 @@ export class ManagementApi extends HttpApi.make("management")
   .add(AppsGroup)
   .add(CatalogGroup)
   .add(CustomersGroup)
+  .add(GrantsGroup)
+  .add(LedgerGroup)
+  .add(EventsGroup)
   .add(AppWebhooksGroup)
   .add(StoreNotificationsGroup)
   .add(ClientGroup)

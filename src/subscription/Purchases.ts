@@ -1,7 +1,7 @@
 import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import type { AppId } from "../catalog/domain/App.ts"
 import { nextId } from "../kit/Id.ts"
-import type { PurchaseFact } from "../store/domain/PurchaseFact.ts"
+import { PurchaseFact } from "../store/domain/PurchaseFact.ts"
 import { anonymousId, AppUserId, type Customer } from "./domain/Customer.ts"
 import { Customers } from "./Customers.ts"
 import { type Change, replay } from "./domain/Lifecycle.ts"
@@ -49,7 +49,7 @@ export class Purchases extends Context.Tag("gatehouse/subscription/Purchases")<
         const known = yield* subscriptions.facts(id)
         const history = replay([fact, ...known.map((row) => row.fact)])
         yield* subscriptions.save({ id, appId, customerId: customer.id, state: history.subscription, now })
-        const isNew = yield* subscriptions.insertFact(id, fact)
+        const isNew = yield* subscriptions.insertFact(id, Option.isSome(customer.erasedAt) ? unnamed(fact) : fact)
         if (!isNew) return
         yield* transactions.upsert({
           id: yield* nextId,
@@ -72,6 +72,9 @@ export class Purchases extends Context.Tag("gatehouse/subscription/Purchases")<
 }
 
 const encode = Schema.encodeSync(Subscription)
+
+/** What a store says of a purchase whose person was erased is kept without the person. */
+const unnamed = (fact: PurchaseFact): PurchaseFact => PurchaseFact.make({ ...fact, accountToken: Option.none() })
 
 const eventOf = (change: Change, id: SubscriptionId, customer: Customer, now: DateTime.Utc) => ({
   cause: `${id}:${change.slot}`,

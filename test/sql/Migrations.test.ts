@@ -40,7 +40,7 @@ describe("migrate", () => {
       )
       assert.deepStrictEqual(
         Array.filter(applied, (migrations) => migrations.length > 0).map((migrations) => migrations.map(([id]) => id)),
-        [[1, 2, 3, 4, 5, 6]]
+        [[1, 2, 3, 4, 5, 6, 9]]
       )
     })
   )
