@@ -3,6 +3,7 @@ import {
   HttpApiBuilder,
   type HttpApp,
   HttpMiddleware,
+  HttpRouter,
   HttpServer,
   HttpServerRequest,
   HttpServerResponse
@@ -18,6 +19,9 @@ import * as MetricsRoute from "./MetricsRoute.ts"
 import { type BodyRefusal, admit } from "./RequestBody.ts"
 import { requestIdOf } from "./RequestId.ts"
 import { Shortcut } from "./Shortcut.ts"
+
+/** Whatever is longer than an endpoint allows is refused by the endpoint itself, which says so, not by the router. */
+const longestParameter = 8192
 
 const drainLimit = "30 seconds"
 
@@ -85,6 +89,7 @@ const listening = (address: { readonly host: string; readonly port: number }) =>
 /** Both APIs and the operational routes on one port. Who implements the groups of the APIs is given from outside. */
 export const layer = (options: { readonly host: string; readonly port: number; readonly trustProxy: boolean }) =>
   HttpApiBuilder.httpApp.pipe(
+    HttpRouter.withRouterConfig({ maxParamLength: longestParameter }),
     Effect.zipWith(Shortcut, (app, shortcut) => {
       const served = front(app, shortcut)
       return HttpServer.serve(options.trustProxy ? HttpMiddleware.xForwardedHeaders(served) : served)

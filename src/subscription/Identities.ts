@@ -66,8 +66,10 @@ export class Identities extends Context.Tag("gatehouse/subscription/Identities")
           if (anonymous === name) return
           if (isAnonymous(name)) return yield* new NameIsAnonymous()
           if (!isAnonymous(anonymous)) return yield* new AlreadyNamed()
+          const known = yield* customers.ensure(appId, anonymous)
+          if (known.appUserId === name) return
+          if (!known.isAnonymous || Option.isSome(known.erasedAt)) return yield* new AlreadyNamed()
           yield* customers.ensure(appId, name)
-          yield* customers.ensure(appId, anonymous)
           yield* merge(appId, anonymous, name)
         },
         Effect.retry({ while: ({ _tag }) => _tag === "Vanished" }),

@@ -28,9 +28,9 @@ export class Purchases extends Context.Tag("gatehouse/subscription/Purchases")<
       const events = yield* Events
 
       const ownerNamedBy = (appId: AppId, fact: PurchaseFact): Effect.Effect<Customer> =>
-        Option.match(fact.accountToken, {
+        Option.match(Option.filter(fact.accountToken, Schema.is(AppUserId)), {
           onNone: () => Effect.flatMap(nextId, (unique) => customers.ensure(appId, anonymousId(unique))),
-          onSome: (token) => customers.ensure(appId, AppUserId.make(token))
+          onSome: (name) => customers.ensure(appId, name)
         })
 
       const chainOf = Effect.fn("Purchases.chainOf")(function* (appId: AppId, fact: PurchaseFact) {
@@ -49,8 +49,10 @@ export class Purchases extends Context.Tag("gatehouse/subscription/Purchases")<
         const known = yield* subscriptions.facts(id)
         const history = replay([fact, ...known.map((row) => row.fact)])
         yield* subscriptions.save({ id, appId, customerId: customer.id, state: history.subscription, now })
-        const isNew = yield* subscriptions.insertFact(id, Option.isSome(customer.erasedAt) ? unnamed(fact) : fact)
+        const isErased = Option.isSome(customer.erasedAt)
+        const isNew = yield* subscriptions.insertFact(id, isErased ? unnamed(fact) : fact)
         if (!isNew) return
+        if (isErased) yield* subscriptions.forgetWords(appId, fact)
         yield* transactions.upsert({
           id: yield* nextId,
           appId,

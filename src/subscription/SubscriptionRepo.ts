@@ -97,6 +97,14 @@ export class SubscriptionRepo extends Effect.Service<SubscriptionRepo>()("gateho
       return rows.length === 1
     }, Effect.orDie)
 
+    /** Empties the notification that brought the statement: its signed words carry the account token. */
+    const forgetWords = Effect.fn("SubscriptionRepo.forgetWords")(
+      (appId: AppId, { factId, store }: PurchaseFact) => sql`
+        UPDATE store_notifications SET payload = ''
+        WHERE app_id = ${appId} AND store = ${store} AND notification_id = ${factId}`,
+      Effect.asVoid,
+      Effect.orDie
+    )
     const facts = Effect.fn("SubscriptionRepo.facts")(
       SqlSchema.findAll({
         Request: SubscriptionId,
@@ -124,6 +132,6 @@ export class SubscriptionRepo extends Effect.Service<SubscriptionRepo>()("gateho
       }),
       Effect.orDie
     )
-    return { lockChain, ofChain, save, insertFact, facts, page } as const
+    return { lockChain, ofChain, save, insertFact, forgetWords, facts, page } as const
   })
 }) {}

@@ -16,6 +16,7 @@ export const AppUserId = Schema.String.pipe(
   }),
   Schema.filter((id) => !/\p{Cc}/u.test(id) || "must not contain control characters"),
   Schema.filter((id) => !/\p{Cs}/u.test(id) || "must be well-formed Unicode"),
+  Schema.filter((id) => (id !== "." && id !== "..") || "must not be a path of dots, which no URL can carry"),
   Schema.brand("AppUserId")
 )
 export type AppUserId = typeof AppUserId.Type

@@ -52,7 +52,7 @@ describe("AppUserId", () => {
   )
 
   it("refuses control characters and halves of characters, and knows anonymous ids by how they begin", () => {
-    for (const bad of ["", "a\u0000", "a\n", "\u007f", "\u0085", "\ud83e"]) assert.isFalse(isName(bad), bad)
+    for (const bad of ["", "a\u0000", "a\n", "\u007f", "\u0085", "\ud83e", ".", ".."]) assert.isFalse(isName(bad), bad)
     assert.isTrue(isAnonymous(AppUserId.make("$anonymous:1")))
     assert.isTrue(isAnonymous(AppUserId.make("$RCAnonymousID:1")))
     assert.isFalse(isAnonymous(AppUserId.make("x$anonymous:1")))
