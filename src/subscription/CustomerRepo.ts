@@ -23,8 +23,8 @@ export class CustomerRepo extends Effect.Service<CustomerRepo>()("gatehouse/subs
     )
 
     /**
-     * The customer to whom the name leads, held until the transaction ends: nobody merges or erases it meanwhile. A
-     * customer that was merged while we waited for it is found in its new place by a second look.
+     * The customer to whom the name leads, held until the transaction ends: nobody merges or erases it meanwhile. Of a
+     * customer that was merged or erased while we waited for it, a second look finds what became of the name.
      */
     const held = Effect.fn("CustomerRepo.held")((name: typeof Named.Type) => {
       const look = SqlSchema.findOne({
@@ -34,6 +34,7 @@ export class CustomerRepo extends Effect.Service<CustomerRepo>()("gatehouse/subs
             SELECT customers.* FROM customers named
             JOIN customers ON customers.id = coalesce(named.merged_into, named.id)
             WHERE named.app_id = ${appId} AND named.app_user_id = ${appUserId} AND customers.merged_into IS NULL
+              AND (customers.erased_at IS NULL OR customers.app_user_id = ${appUserId})
             FOR SHARE OF customers`
       })
       return Effect.flatMap(look(name), (found) => (Option.isSome(found) ? Effect.succeed(found) : look(name)))
