@@ -1,6 +1,7 @@
 import { SqlClient, SqlSchema } from "@effect/sql"
-import { Effect, Schema } from "effect"
+import { DateTime, Effect, Schema } from "effect"
 import { AppId } from "../catalog/domain/App.ts"
+import { firstIdAt } from "../kit/Id.ts"
 import { DomainEvent, DomainEventId, DomainEventType } from "./domain/DomainEvent.ts"
 
 const EventRow = Schema.Struct({
@@ -20,6 +21,10 @@ const EventQuery = Schema.Struct({
   limit: Schema.Int
 })
 export type EventQuery = typeof EventQuery.Type
+
+/** Ids are made within moments of `created_at`: they bound a range of time where the index is, minutes around it. */
+const idAt = (moment: Date, minutes: number): string =>
+  firstIdAt(DateTime.add(DateTime.unsafeFromDate(moment), { minutes }))
 
 export class EventRepo extends Effect.Service<EventRepo>()("gatehouse/subscription/EventRepo", {
   effect: Effect.gen(function* () {
@@ -49,8 +54,8 @@ export class EventRepo extends Effect.Service<EventRepo>()("gatehouse/subscripti
             SELECT kin.app_user_id FROM customers named
             JOIN customers kin ON coalesce(named.merged_into, named.id) IN (kin.id, kin.merged_into)
             WHERE named.app_id = ${appId} AND named.app_user_id = ${appUserId}::text))
-          AND (${from}::timestamptz IS NULL OR created_at >= ${from}::timestamptz)
-          AND (${to}::timestamptz IS NULL OR created_at < ${to}::timestamptz)
+          AND (${from}::timestamptz IS NULL OR (created_at >= ${from}::timestamptz AND id >= ${from === null ? null : idAt(from, -1)}::uuid))
+          AND (${to}::timestamptz IS NULL OR (created_at < ${to}::timestamptz AND id < ${to === null ? null : idAt(to, 1)}::uuid))
           AND (${before}::uuid IS NULL OR id < ${before}::uuid) ORDER BY id DESC LIMIT ${limit}`
       }),
       Effect.orDie

@@ -39,7 +39,6 @@ export default Effect.flatMap(
 
     CREATE INDEX domain_events_type ON domain_events (app_id, type, id DESC);
     CREATE INDEX domain_events_person ON domain_events (app_id, app_user_id, id DESC);
-    CREATE INDEX domain_events_told ON domain_events (app_id, created_at);
 
     CREATE INDEX webhook_deliveries_event ON webhook_deliveries (event_id);
   `
