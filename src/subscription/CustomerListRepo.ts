@@ -2,7 +2,7 @@ import { SqlClient, SqlSchema } from "@effect/sql"
 import { Effect, Schema } from "effect"
 import { AppId } from "../catalog/domain/App.ts"
 import { ListedCustomer } from "./domain/ListedCustomer.ts"
-import { holdingsColumns } from "./SubscriberColumns.ts"
+import { heldColumn } from "./SubscriberColumns.ts"
 
 const wildcards = /[\\%_]/g
 
@@ -29,7 +29,7 @@ export class CustomerListRepo extends Effect.Service<CustomerListRepo>()("gateho
         Result: ListedCustomer,
         execute: ({ appId, before, limit, search }) => sql`
           SELECT customers.id, customers.app_user_id, customers.is_anonymous, customers.first_seen, customers.last_seen,
-            ${sql.literal(holdingsColumns)},
+            ${sql.literal(heldColumn)},
             coalesce((
               SELECT jsonb_object_agg(paid.currency, paid.micros) FROM (
                 SELECT currency, sum(price_micros) AS micros FROM transactions

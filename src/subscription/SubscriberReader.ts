@@ -3,9 +3,9 @@ import type { QueryResult } from "pg"
 import type { AppStatus } from "../catalog/domain/App.ts"
 import { DatabasePool } from "../sql/Database.ts"
 import { CustomerId } from "./domain/Customer.ts"
-import type { Holdings } from "./domain/Entitlements.ts"
+import { aliasesOf, type Held, holdingsOf } from "./domain/Held.ts"
 import { type StoredCustomer, subscriberOf, type SubscriberView } from "./domain/SubscriberView.ts"
-import { aliasesColumn, holdingsColumns } from "./SubscriberColumns.ts"
+import { heldColumn } from "./SubscriberColumns.ts"
 
 interface SubscriberRow {
   readonly status: AppStatus
@@ -15,10 +15,7 @@ interface SubscriberRow {
   readonly is_anonymous: boolean
   readonly first_seen: Date
   readonly last_seen: Date
-  readonly subscriptions: Holdings["subscriptions"]
-  readonly purchases: Holdings["purchases"]
-  readonly grants: Holdings["grants"]
-  readonly aliases: ReadonlyArray<string>
+  readonly held: ReadonlyArray<Held>
 }
 
 /** An app by its id, or by the public key that a client presents. */
@@ -26,7 +23,7 @@ export type AppReference = { readonly appId: string } | { readonly publicApiKey:
 
 const statement = (app: string) => `
   SELECT apps.status, customers.id, customers.app_user_id, customers.original_app_user_id, customers.is_anonymous,
-    customers.first_seen, customers.last_seen, ${holdingsColumns}, ${aliasesColumn}
+    customers.first_seen, customers.last_seen, ${heldColumn}
   FROM apps
   JOIN customers named ON named.app_id = apps.id AND named.app_user_id = $2
   JOIN customers ON customers.id = coalesce(named.merged_into, named.id)
@@ -73,7 +70,7 @@ export class SubscriberReader extends Context.Tag("gatehouse/subscription/Subscr
               appStatus: row.status,
               customerId: CustomerId.make(row.id),
               lastSeen: DateTime.unsafeFromDate(row.last_seen),
-              view: subscriberOf(customerOf(row), row, DateTime.formatIso(now))
+              view: subscriberOf(customerOf(row), holdingsOf(row.held), DateTime.formatIso(now))
             }))
           )
       })
@@ -87,5 +84,5 @@ const customerOf = (row: SubscriberRow): StoredCustomer => ({
   isAnonymous: row.is_anonymous,
   firstSeen: row.first_seen.toISOString(),
   lastSeen: row.last_seen.toISOString(),
-  aliases: row.aliases
+  aliases: aliasesOf(row.held)
 })

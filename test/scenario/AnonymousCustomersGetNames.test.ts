@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { call } from "../support/Api.ts"
 import { makeTeam, Program } from "../support/Team.ts"
 
 const stranger = "$anonymous:0199f3a2"
@@ -26,6 +27,9 @@ layer(Program.layer, { excludeTestServices: true })("an anonymous customer gets 
       assert.deepInclude(subscriber.entitlements.pro, { source: "grant", expires_date: null, is_active: true })
       assert.deepStrictEqual(yield* team.read("ann"), subscriber)
       assert.deepStrictEqual(yield* team.read(stranger), subscriber)
+      const { url } = yield* Program
+      const short = yield* call("GET", `${url}/api/v1/client/subscribers/${stranger}`, { token: team.key })
+      assert.deepStrictEqual(short.body, { subscriber })
       assert.deepStrictEqual((yield* team.ask("GET", team.customer(stranger))).body, { subscriber })
 
       const list = yield* team.ask("GET", "/customers")

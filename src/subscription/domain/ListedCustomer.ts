@@ -2,7 +2,8 @@ import { Record, Schema } from "effect"
 import { fromMicros } from "../../catalog/domain/Money.ts"
 import { isActiveAt } from "./Access.ts"
 import { AppUserId, type Customer, CustomerId } from "./Customer.ts"
-import { entitlementsOf, givesAccessAt, Holdings } from "./Entitlements.ts"
+import { entitlementsOf, givesAccessAt } from "./Entitlements.ts"
+import { Held, holdingsOf } from "./Held.ts"
 
 /** A customer of the management's list with all that it holds. `spentMicros` is by currency. */
 export class ListedCustomer extends Schema.Class<ListedCustomer>("ListedCustomer")({
@@ -11,23 +12,22 @@ export class ListedCustomer extends Schema.Class<ListedCustomer>("ListedCustomer
   isAnonymous: Schema.Boolean,
   firstSeen: Schema.DateTimeUtcFromDate,
   lastSeen: Schema.DateTimeUtcFromDate,
-  ...Holdings.fields,
+  held: Schema.Array(Held),
   spentMicros: Schema.Record({ key: Schema.String, value: Schema.Number })
 }) {
   /** One that was created just now and holds nothing yet. */
   static newcomer({ appUserId, firstSeen, id, isAnonymous, lastSeen }: Customer): ListedCustomer {
-    const nothing = { subscriptions: [], purchases: [], grants: [], spentMicros: {} }
-    return ListedCustomer.make({ id, appUserId, isAnonymous, firstSeen, lastSeen, ...nothing })
+    return ListedCustomer.make({ id, appUserId, isAnonymous, firstSeen, lastSeen, held: [], spentMicros: {} })
   }
   /** Identifiers of the entitlements that give access at `now`, in alphabetical order. */
   activeEntitlements(now: string): ReadonlyArray<string> {
-    return [...entitlementsOf(this, now)]
+    return [...entitlementsOf(holdingsOf(this.held), now)]
       .filter(([, source]) => givesAccessAt(source, now))
       .map(([identifier]) => identifier)
       .sort()
   }
   activeSubscriptions(now: string): number {
-    return this.subscriptions.filter(({ subscription }) => isActiveAt(subscription, now)).length
+    return holdingsOf(this.held).subscriptions.filter(({ subscription }) => isActiveAt(subscription, now)).length
   }
   /** Production purchases that were paid for and not refunded, in major units by currency. */
   get totalSpent(): Readonly<Record<string, number>> {
