@@ -48,6 +48,8 @@ layer(Program.layer, { excludeTestServices: true })("an app's business is listed
         product_identifier: "pro.monthly",
         app_user_id: "ann"
       })
+      const unspeakable = yield* team.ask("GET", "/subscriptions?app_user_id=%00&product_identifier=%00")
+      assert.deepStrictEqual(Object.keys(unspeakable.body.errors).sort(), ["app_user_id", "product_identifier"])
       const wrong = yield* team.ask("GET", "/subscriptions?status=gone&store=x&environment=y")
       assert.deepStrictEqual(
         [wrong.status, Object.keys(wrong.body.errors).sort()],
@@ -115,6 +117,7 @@ layer(Program.layer, { excludeTestServices: true })("an app's business is listed
       assert.deepStrictEqual(yield* types(`to=${renewed.created_at}`), all.slice(1))
       assert.strictEqual((yield* team.ask("GET", "/events?type=unheard.of")).status, 422)
       assert.strictEqual((yield* team.ask("GET", "/events?cursor=x")).status, 400)
+      assert.strictEqual((yield* team.ask("GET", "/events?app_user_id=%00")).status, 422)
     })
   )
 

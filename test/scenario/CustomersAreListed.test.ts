@@ -64,6 +64,7 @@ layer(Program.layer, { excludeTestServices: true })("customers are listed, found
       assert.strictEqual((yield* team.ask("GET", "/customers?cursor=nonsense")).status, 400)
       assert.strictEqual((yield* team.ask("GET", "/customers?limit=0")).status, 422)
       assert.strictEqual((yield* team.ask("GET", "/customers?search=")).status, 422)
+      assert.strictEqual((yield* team.ask("GET", "/customers?search=%00")).status, 422)
     })
   )
 

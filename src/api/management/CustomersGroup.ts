@@ -1,7 +1,7 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
 import { AppUserId } from "../../subscription/domain/Customer.ts"
-import { data, Deleted, fields, list, Timestamp } from "../Envelope.ts"
+import { data, Deleted, fields, list, Name, Timestamp } from "../Envelope.ts"
 import { cursor, limit, PageQuery } from "../Page.ts"
 import { BadRequest, Conflict, Invalid, NotFound } from "../Problem.ts"
 import { AccessTokenAuth, requires } from "../Security.ts"
@@ -53,9 +53,11 @@ export class CustomersGroup extends HttpApiGroup.make("customers")
         fields({
           limit,
           cursor,
-          search: Schema.optional(Schema.String.pipe(Schema.minLength(1), Schema.maxLength(255))).annotations({
-            description: "How the `app_user_id`, or a merged one, begins; upper and lower case are the same"
-          })
+          search: Schema.optional(
+            Name.annotations({
+              description: "How the `app_user_id`, or a merged one, begins; upper and lower case are the same"
+            })
+          )
         })
       )
       .addSuccess(list(Customer))

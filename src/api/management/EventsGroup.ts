@@ -2,6 +2,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
 import { StoreName } from "../../catalog/domain/Product.ts"
 import { Environment } from "../../store/domain/PurchaseFact.ts"
+import { AppUserId } from "../../subscription/domain/Customer.ts"
 import { DomainEventType } from "../../subscription/domain/DomainEvent.ts"
 import { fields, list, Moment, Timestamp } from "../Envelope.ts"
 import { cursor, limit } from "../Page.ts"
@@ -28,11 +29,13 @@ export class EventsGroup extends HttpApiGroup.make("events")
           limit,
           cursor,
           type: Schema.optional(DomainEventType),
-          app_user_id: Schema.optional(Schema.String).annotations({
-            description: "Events of the customer to whom this id leads, under any of its ids"
-          }),
-          from: Schema.optional(Moment).annotations({ description: "Earliest `created_at`, included" }),
-          to: Schema.optional(Moment).annotations({ description: "Latest `created_at`, not included" })
+          app_user_id: Schema.optional(
+            AppUserId.annotations({
+              description: "Events of the customer to whom this id leads, under any of its ids"
+            })
+          ),
+          from: Schema.optional(Moment.annotations({ description: "Earliest `created_at`, included" })),
+          to: Schema.optional(Moment.annotations({ description: "Latest `created_at`, not included" }))
         })
       )
       .addSuccess(list(DomainEvent))

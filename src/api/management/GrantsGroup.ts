@@ -32,9 +32,11 @@ export class GrantsGroup extends HttpApiGroup.make("grants")
       .setPayload(
         fields({
           entitlement_identifier: Identifier.annotations({ examples: ["pro"] }),
-          expires_date: Schema.optional(Schema.NullOr(Moment)).annotations({
-            description: "In the future; null or absent: until it is revoked"
-          })
+          expires_date: Schema.optional(
+            Schema.NullOr(Moment).annotations({
+              description: "In the future; null or absent: until it is revoked"
+            })
+          )
         })
       )
       .addSuccess(data(Grant), { status: 201 })

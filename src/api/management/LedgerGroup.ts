@@ -2,8 +2,9 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
 import { StoreName } from "../../catalog/domain/Product.ts"
 import { Environment, OwnershipType, PeriodType } from "../../store/domain/PurchaseFact.ts"
+import { AppUserId } from "../../subscription/domain/Customer.ts"
 import { SubscriptionStatus } from "../../subscription/domain/Subscription.ts"
-import { fields, list, Moment, Timestamp } from "../Envelope.ts"
+import { fields, list, Moment, Name, Timestamp } from "../Envelope.ts"
 import { cursor, limit } from "../Page.ts"
 import { BadRequest, Invalid, NotFound } from "../Problem.ts"
 import { AccessTokenAuth, requires } from "../Security.ts"
@@ -38,11 +39,13 @@ const filters = {
   limit,
   cursor,
   store: Schema.optional(StoreName),
-  product_identifier: Schema.optional(Schema.String),
+  product_identifier: Schema.optional(Name),
   environment: Schema.optional(Environment),
-  app_user_id: Schema.optional(Schema.String).annotations({
-    description: "Of the customer to whom this id leads, merged ones included"
-  })
+  app_user_id: Schema.optional(
+    AppUserId.annotations({
+      description: "Of the customer to whom this id leads, merged ones included"
+    })
+  )
 }
 
 export class LedgerGroup extends HttpApiGroup.make("ledger")
@@ -61,8 +64,8 @@ export class LedgerGroup extends HttpApiGroup.make("ledger")
       .setUrlParams(
         fields({
           ...filters,
-          from: Schema.optional(Moment).annotations({ description: "Earliest `purchase_date`, included" }),
-          to: Schema.optional(Moment).annotations({ description: "Latest `purchase_date`, not included" })
+          from: Schema.optional(Moment.annotations({ description: "Earliest `purchase_date`, included" })),
+          to: Schema.optional(Moment.annotations({ description: "Latest `purchase_date`, not included" }))
         })
       )
       .addSuccess(list(Transaction))

@@ -5,6 +5,9 @@ export type CustomerId = typeof CustomerId.Type
 
 const longest = 255
 
+/** A rule that JSON Schema has no words for. */
+const plain = { jsonSchema: {} }
+
 /**
  * The app's own name for a person: 1 to 255 characters of any script, no control characters (contract, part 3,
  * "Customers"). A character is a code point, so that an emoji counts once.
@@ -14,9 +17,9 @@ export const AppUserId = Schema.String.pipe(
   Schema.filter((id) => [...id].length <= longest || `must be at most ${longest} characters long`, {
     jsonSchema: { maxLength: longest }
   }),
-  Schema.filter((id) => !/\p{Cc}/u.test(id) || "must not contain control characters"),
-  Schema.filter((id) => !/\p{Cs}/u.test(id) || "must be well-formed Unicode"),
-  Schema.filter((id) => (id !== "." && id !== "..") || "must not be a path of dots, which no URL can carry"),
+  Schema.filter((id) => !/\p{Cc}/u.test(id) || "must not contain control characters", plain),
+  Schema.filter((id) => !/\p{Cs}/u.test(id) || "must be well-formed Unicode", plain),
+  Schema.filter((id) => (id !== "." && id !== "..") || "must not be a path of dots, which no URL can carry", plain),
   Schema.brand("AppUserId")
 )
 export type AppUserId = typeof AppUserId.Type
