@@ -46,6 +46,9 @@ import * as StoreADriver from "./store/store-a/StoreADriver.ts"
 import { AppWebhooksHttp } from "./subscription/AppWebhooksHttp.ts"
 import { ClientHttp } from "./subscription/ClientHttp.ts"
 import { CustomersHttp } from "./subscription/CustomersHttp.ts"
+import { EventsHttp } from "./subscription/EventsHttp.ts"
+import { GrantsHttp } from "./subscription/GrantsHttp.ts"
+import { LedgerHttp } from "./subscription/LedgerHttp.ts"
 import { InboundHttp, StoreNotificationsHttp } from "./subscription/StoreNotificationsHttp.ts"
 import { StatsHttp } from "./subscription/StatsHttp.ts"
 import * as SubscriberShortcut from "./subscription/SubscriberShortcutHttp.ts"
@@ -146,6 +149,9 @@ const managementApi = Layer.mergeAll(
   CatalogHttp,
   CustomersHttp,
   StatsHttp,
+  GrantsHttp,
+  LedgerHttp,
+  EventsHttp,
   AppWebhooksHttp,
   StoreNotificationsHttp,
   ClientHttp,

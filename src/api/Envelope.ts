@@ -27,7 +27,7 @@ const text = (maximum: number) => Schema.String.pipe(Schema.minLength(1), Schema
 
 /** Text that a person types: no control characters. */
 export const Name = text(255).pipe(
-  Schema.filter((name) => !/\p{Cc}/u.test(name) || "must not contain control characters")
+  Schema.filter((name) => !/\p{Cc}/u.test(name) || "must not contain control characters", { jsonSchema: {} })
 )
 
 /** The identifier of a product, entitlement or offering: what code refers to. */

@@ -7,7 +7,10 @@ import { CatalogGroup } from "./management/CatalogGroup.ts"
 import { ClientGroup } from "./management/ClientGroup.ts"
 import { CredentialsGroup } from "./management/CredentialsGroup.ts"
 import { CustomersGroup } from "./management/CustomersGroup.ts"
+import { EventsGroup } from "./management/EventsGroup.ts"
+import { GrantsGroup } from "./management/GrantsGroup.ts"
 import { HealthGroup } from "./management/HealthGroup.ts"
+import { LedgerGroup } from "./management/LedgerGroup.ts"
 import { InboundGroup, StoreNotificationsGroup } from "./management/StoreNotificationsGroup.ts"
 import { MembersGroup } from "./management/MembersGroup.ts"
 import { StatsGroup } from "./management/StatsGroup.ts"
@@ -27,6 +30,9 @@ export class ManagementApi extends HttpApi.make("management")
   .add(CatalogGroup)
   .add(CustomersGroup)
   .add(StatsGroup)
+  .add(GrantsGroup)
+  .add(LedgerGroup)
+  .add(EventsGroup)
   .add(AppWebhooksGroup)
   .add(StoreNotificationsGroup)
   .add(ClientGroup)

@@ -1,5 +1,12 @@
 import { createServer, type Server as NodeServer } from "node:http"
-import { HttpApiBuilder, type HttpApp, HttpServer, HttpServerRequest, HttpServerResponse } from "@effect/platform"
+import {
+  HttpApiBuilder,
+  type HttpApp,
+  HttpRouter,
+  HttpServer,
+  HttpServerRequest,
+  HttpServerResponse
+} from "@effect/platform"
 import { NodeHttpServer } from "@effect/platform-node"
 import { Effect, Layer, Metric, Option } from "effect"
 import { ServiceApi } from "../api/ServiceApi.ts"
@@ -13,6 +20,9 @@ import { type BodyRefusal, admit } from "./RequestBody.ts"
 import { Mutations } from "./Mutations.ts"
 import { requestIdOf } from "./RequestId.ts"
 import { Shortcut } from "./Shortcut.ts"
+
+/** Whatever is longer than an endpoint allows is refused by the endpoint itself, which says so, not by the router. */
+const longestParameter = 8192
 
 const drainLimit = "30 seconds"
 
@@ -91,6 +101,7 @@ const listening = (address: { readonly host: string; readonly port: number }) =>
 /** Both APIs and the operational routes on one port. Who implements the groups of the APIs is given from outside. */
 export const layer = (options: { readonly host: string; readonly port: number; readonly trustProxy: boolean }) =>
   Effect.all([HttpApiBuilder.httpApp, Shortcut, Mutations]).pipe(
+    HttpRouter.withRouterConfig({ maxParamLength: longestParameter }),
     Effect.map(([app, shortcut, mutations]) => {
       const served = front(app, shortcut, mutations)
       return HttpServer.serve(options.trustProxy ? behindProxy(served) : served)

@@ -1,5 +1,5 @@
 import { randomFillSync } from "node:crypto"
-import { Clock, Effect } from "effect"
+import { Clock, DateTime, Effect } from "effect"
 import { v7 } from "uuid"
 
 let lastMillis = 0
@@ -24,3 +24,9 @@ export const nextId: Effect.Effect<string> = Effect.map(Clock.currentTimeMillis,
   lastMillis = millis
   return v7({ msecs: millis, seq: sequence, random: random() })
 })
+
+/** The least id that `nextId` makes at a moment or later: what a range of time is in a list that is ordered by id. */
+export const firstIdAt = (moment: DateTime.Utc): string => {
+  const millis = Math.max(0, DateTime.toEpochMillis(moment)).toString(16).padStart(12, "0").slice(-12)
+  return `${millis.slice(0, 8)}-${millis.slice(8)}-7000-8000-000000000000`
+}

@@ -1,92 +1,103 @@
 import { HttpApiBuilder } from "@effect/platform"
 import { DateTime, Effect, Option } from "effect"
-import { NotFound } from "../api/Problem.ts"
+import { Conflict, NotFound } from "../api/Problem.ts"
 import { ServiceApi } from "../api/ServiceApi.ts"
 import { callerApp } from "../catalog/CallerAppHttp.ts"
-import { fromMicros } from "../catalog/domain/Money.ts"
 import { pageAnswer, pageOf } from "../http/Pages.ts"
+import { deliveryItem } from "../webhook/DeliveryView.ts"
 import { Customers } from "./Customers.ts"
-import { isActiveAt } from "./domain/Access.ts"
 import { eventItem } from "./domain/DomainEvent.ts"
-import type { Transaction } from "./domain/Transaction.ts"
-import { Events } from "./Events.ts"
-import { Ledger } from "./Ledger.ts"
+import { ListedCustomer } from "./domain/ListedCustomer.ts"
+import { transactionItem } from "./domain/Transaction.ts"
+import { Erasure } from "./Erasure.ts"
+import { Happening, History } from "./History.ts"
 
-const iso = (moment: Option.Option<DateTime.Utc>) => Option.getOrNull(Option.map(moment, DateTime.formatIso))
+export const noSuchCustomer = () => new NotFound({ message: "No such customer." })
 
-const transactionItem = (transaction: Transaction) => ({
-  uuid: transaction.id,
-  app_user_id: transaction.appUserId,
-  subscription_uuid: Option.getOrNull(transaction.subscriptionId),
-  store: transaction.store,
-  environment: transaction.environment,
-  store_transaction_id: transaction.storeTransactionId,
-  original_transaction_id: transaction.originalTransactionId,
-  product_identifier: transaction.productIdentifier,
-  period_type: transaction.periodType,
-  purchase_date: DateTime.formatIso(transaction.purchaseDate),
-  expires_date: iso(transaction.expiresDate),
-  refunded_at: iso(transaction.refundedAt),
-  price: Option.getOrNull(Option.map(transaction.priceMicros, fromMicros)),
-  currency: Option.getOrNull(transaction.currency)
+const customerItem = (customer: ListedCustomer, now: string) => ({
+  uuid: customer.id,
+  app_user_id: customer.appUserId,
+  is_anonymous: customer.isAnonymous,
+  first_seen: DateTime.formatIso(customer.firstSeen),
+  last_seen: DateTime.formatIso(customer.lastSeen),
+  active_entitlements: customer.activeEntitlements(now),
+  active_subscriptions: customer.activeSubscriptions(now),
+  total_spent: customer.totalSpent
+})
+
+const recorded = ({ createdAt, id }: Happening) => ({ uuid: id, created_at: DateTime.formatIso(createdAt) })
+
+const happeningItem = Happening.$match({
+  purchase: (happening) => ({
+    kind: "purchase" as const,
+    ...recorded(happening),
+    transaction: transactionItem(happening.transaction)
+  }),
+  event: (happening) => ({ kind: "event" as const, ...recorded(happening), event: eventItem(happening.event) }),
+  delivery: (happening) => ({
+    kind: "delivery" as const,
+    ...recorded(happening),
+    delivery: deliveryItem(happening.delivery)
+  })
 })
 
 export const CustomersHttp = HttpApiBuilder.group(ServiceApi, "customers", (handlers) =>
   Effect.gen(function* () {
     const customers = yield* Customers
-    const ledger = yield* Ledger
-    const events = yield* Events
+    const erasure = yield* Erasure
+    const history = yield* History
 
     return handlers
-      .handle("getCustomer", ({ path }) =>
-        Effect.gen(function* () {
-          const app = yield* callerApp(path.app)
-          const subscriber = yield* customers.subscriber(app.id, path.appUserId)
-          if (Option.isNone(subscriber)) return yield* new NotFound({ message: "No such customer." })
-          return { subscriber: subscriber.value }
-        })
-      )
-      .handle("listSubscriptions", ({ path, urlParams }) =>
+      .handle("listCustomers", ({ path, urlParams }) =>
         Effect.gen(function* () {
           const app = yield* callerApp(path.app)
           const page = yield* pageOf(urlParams)
           const now = DateTime.formatIso(yield* DateTime.now)
-          const rows = yield* ledger.subscriptions(app.id, page)
+          const rows = yield* customers.page(app.id, { ...page, search: Option.fromNullable(urlParams.search) })
           return pageAnswer(
             rows,
             page.limit,
             ({ id }) => id,
-            ({ appUserId, id, state }) => ({
-              uuid: id,
-              store: state.store,
-              product_identifier: state.productIdentifier,
-              status: state.status,
-              is_active: isActiveAt(state, now),
-              expires_date: state.expiresDate,
-              app_user_id: appUserId,
-              environment: state.environment
-            })
+            (customer) => customerItem(customer, now)
           )
         })
       )
-      .handle("listTransactions", ({ path, urlParams }) =>
+      .handle("createCustomer", ({ path, payload }) =>
         Effect.gen(function* () {
           const app = yield* callerApp(path.app)
-          const page = yield* pageOf(urlParams)
-          return pageAnswer(yield* ledger.transactions(app.id, page), page.limit, ({ id }) => id, transactionItem)
-        })
+          const customer = yield* customers.create(app.id, payload.app_user_id)
+          const now = DateTime.formatIso(yield* DateTime.now)
+          return { data: customerItem(ListedCustomer.newcomer(customer), now) }
+        }).pipe(
+          Effect.catchTag(
+            "CustomerExists",
+            () =>
+              new Conflict({
+                message: "The customer exists already.",
+                errors: { app_user_id: ["leads to a customer already"] }
+              })
+          )
+        )
       )
-      .handle("listEvents", ({ path, urlParams }) =>
+      .handle("getCustomer", ({ path }) =>
+        Effect.gen(function* () {
+          const app = yield* callerApp(path.app)
+          return { subscriber: yield* customers.subscriber(app.id, path.appUserId) }
+        }).pipe(Effect.catchTag("CustomerNotFound", noSuchCustomer))
+      )
+      .handle("eraseCustomer", ({ path }) =>
+        Effect.gen(function* () {
+          const app = yield* callerApp(path.app)
+          return { data: { uuid: yield* erasure.erase(app.id, path.appUserId), deleted: true as const } }
+        }).pipe(Effect.catchTag("CustomerNotFound", noSuchCustomer))
+      )
+      .handle("customerHistory", ({ path, urlParams }) =>
         Effect.gen(function* () {
           const app = yield* callerApp(path.app)
           const page = yield* pageOf(urlParams)
-          const rows = yield* events.page(app.id, {
-            ...page,
-            type: Option.fromNullable(urlParams.type),
-            appUserId: Option.fromNullable(urlParams.app_user_id)
-          })
-          return pageAnswer(rows, page.limit, ({ id }) => id, eventItem)
-        })
+          const rows = yield* history.page(app.id, path.appUserId, page)
+          return pageAnswer(rows, page.limit, ({ id }) => id, happeningItem)
+        }).pipe(Effect.catchTag("CustomerNotFound", noSuchCustomer))
       )
   })
 )

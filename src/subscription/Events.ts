@@ -7,7 +7,7 @@ import { Outbox } from "../webhook/Outbox.ts"
 import type { AppUserId } from "./domain/Customer.ts"
 import { DomainEvent, DomainEventId, type DomainEventType, eventItem } from "./domain/DomainEvent.ts"
 import type { SubscriptionId } from "./domain/Subscription.ts"
-import { EventRepo } from "./EventRepo.ts"
+import { type EventQuery, EventRepo } from "./EventRepo.ts"
 
 /** What `webhook.test` tells: an event of the app that nothing caused, kept in no list. */
 export const testEvent = (webhookId: string): Effect.Effect<DomainEvent> =>
@@ -40,15 +40,8 @@ export class Events extends Context.Tag("gatehouse/subscription/Events")<
   Events,
   {
     readonly record: (appId: AppId, events: ReadonlyArray<NewEvent>) => Effect.Effect<void>
-    readonly page: (
-      appId: AppId,
-      page: {
-        readonly type: Option.Option<DomainEventType>
-        readonly appUserId: Option.Option<string>
-        readonly before: Option.Option<string>
-        readonly limit: number
-      }
-    ) => Effect.Effect<ReadonlyArray<DomainEvent>>
+    /** Newest first; `from` is included, `to` is not. A person's events are told under each of its names. */
+    readonly page: (query: EventQuery) => Effect.Effect<ReadonlyArray<DomainEvent>>
   }
 >() {
   static readonly layer = Layer.effect(
@@ -85,17 +78,7 @@ export class Events extends Context.Tag("gatehouse/subscription/Events")<
         )
       })
 
-      return Events.of({
-        record,
-        page: (appId, { appUserId, before, limit, type }) =>
-          events.page({
-            appId,
-            type: Option.getOrNull(type),
-            appUserId: Option.getOrNull(appUserId),
-            before: Option.getOrNull(before),
-            limit
-          })
-      })
+      return Events.of({ record, page: events.page })
     })
   ).pipe(Layer.provide(EventRepo.Default))
 }

@@ -1,28 +1,15 @@
-import { Context, Effect, Layer, Option } from "effect"
-import type { AppId } from "../catalog/domain/App.ts"
-import type { StoredSubscription } from "./domain/Access.ts"
-import type { AppUserId } from "./domain/Customer.ts"
-import type { SubscriptionId } from "./domain/Subscription.ts"
+import { Context, Effect, Layer } from "effect"
 import type { Transaction } from "./domain/Transaction.ts"
-import { SubscriptionRepo } from "./SubscriptionRepo.ts"
-import { TransactionRepo } from "./TransactionRepo.ts"
+import { type ListedSubscription, type SubscriptionQuery, SubscriptionRepo } from "./SubscriptionRepo.ts"
+import { type TransactionQuery, TransactionRepo } from "./TransactionRepo.ts"
 
-export interface LedgerPage {
-  readonly before: Option.Option<string>
-  readonly limit: number
-}
-
-/** What the management lists of an app's business, newest first. */
+/** What the management lists of an app's business, newest first. A filter that is null lets everything through. */
 export class Ledger extends Context.Tag("gatehouse/subscription/Ledger")<
   Ledger,
   {
-    readonly subscriptions: (
-      appId: AppId,
-      page: LedgerPage
-    ) => Effect.Effect<
-      ReadonlyArray<{ readonly id: SubscriptionId; readonly appUserId: AppUserId; readonly state: StoredSubscription }>
-    >
-    readonly transactions: (appId: AppId, page: LedgerPage) => Effect.Effect<ReadonlyArray<Transaction>>
+    readonly subscriptions: (query: SubscriptionQuery) => Effect.Effect<ReadonlyArray<ListedSubscription>>
+    /** `from` (included) and `to` (not included) bound the purchase date. */
+    readonly transactions: (query: TransactionQuery) => Effect.Effect<ReadonlyArray<Transaction>>
   }
 >() {
   static readonly layer = Layer.effect(
@@ -30,12 +17,7 @@ export class Ledger extends Context.Tag("gatehouse/subscription/Ledger")<
     Effect.gen(function* () {
       const subscriptions = yield* SubscriptionRepo
       const transactions = yield* TransactionRepo
-      return Ledger.of({
-        subscriptions: (appId, { before, limit }) =>
-          subscriptions.page({ appId, before: Option.getOrNull(before), limit }),
-        transactions: (appId, { before, limit }) =>
-          transactions.page({ appId, before: Option.getOrNull(before), limit })
-      })
+      return Ledger.of({ subscriptions: subscriptions.page, transactions: transactions.page })
     })
   ).pipe(Layer.provide([SubscriptionRepo.Default, TransactionRepo.Default]))
 }

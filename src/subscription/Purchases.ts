@@ -1,7 +1,7 @@
 import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import type { AppId } from "../catalog/domain/App.ts"
 import { nextId } from "../kit/Id.ts"
-import type { PurchaseFact } from "../store/domain/PurchaseFact.ts"
+import { PurchaseFact } from "../store/domain/PurchaseFact.ts"
 import { anonymousId, AppUserId, type Customer } from "./domain/Customer.ts"
 import { Customers } from "./Customers.ts"
 import { coverage } from "./domain/Coverage.ts"
@@ -29,9 +29,9 @@ export class Purchases extends Context.Tag("gatehouse/subscription/Purchases")<
       const events = yield* Events
 
       const ownerNamedBy = (appId: AppId, fact: PurchaseFact): Effect.Effect<Customer> =>
-        Option.match(fact.accountToken, {
+        Option.match(Option.filter(fact.accountToken, Schema.is(AppUserId)), {
           onNone: () => Effect.flatMap(nextId, (unique) => customers.ensure(appId, anonymousId(unique))),
-          onSome: (token) => customers.ensure(appId, AppUserId.make(token))
+          onSome: (name) => customers.ensure(appId, name)
         })
 
       const chainOf = Effect.fn("Purchases.chainOf")(function* (appId: AppId, fact: PurchaseFact) {
@@ -50,8 +50,10 @@ export class Purchases extends Context.Tag("gatehouse/subscription/Purchases")<
         const known = yield* subscriptions.facts(id)
         const history = replay([fact, ...known.map((row) => row.fact)])
         yield* subscriptions.save({ id, appId, customerId: customer.id, state: history.subscription, now })
-        const isNew = yield* subscriptions.insertFact(id, fact)
+        const isErased = Option.isSome(customer.erasedAt)
+        const isNew = yield* subscriptions.insertFact(id, isErased ? unnamed(fact) : fact)
         if (!isNew) return
+        if (isErased) yield* subscriptions.forgetWords(appId, fact)
         yield* transactions.upsert({
           id: yield* nextId,
           appId,
@@ -74,6 +76,9 @@ export class Purchases extends Context.Tag("gatehouse/subscription/Purchases")<
 }
 
 const encode = Schema.encodeSync(Subscription)
+
+/** What a store says of a purchase whose person was erased is kept without the person. */
+const unnamed = (fact: PurchaseFact): PurchaseFact => PurchaseFact.make({ ...fact, accountToken: Option.none() })
 
 const eventOf = (change: Change, id: SubscriptionId, customer: Customer, now: DateTime.Utc) => ({
   cause: `${id}:${change.slot}`,

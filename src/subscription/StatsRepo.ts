@@ -61,7 +61,7 @@ export class StatsRepo extends Effect.Service<StatsRepo>()("gatehouse/subscripti
         Result: Schema.Struct({ customers: Schema.Int, newCustomers: Schema.Int }),
         execute: ({ appId, from, until }) => sql`
           SELECT count(*) AS customers, count(*) FILTER (WHERE first_seen >= ${from}) AS new_customers
-          FROM customers WHERE app_id = ${appId} AND first_seen < ${until}`
+          FROM customers WHERE app_id = ${appId} AND first_seen < ${until} AND merged_into IS NULL`
       }),
       Effect.orDie
     )

@@ -2,40 +2,32 @@ import { Context, DateTime, Effect, Layer, Option } from "effect"
 import type { QueryResult } from "pg"
 import type { AppStatus } from "../catalog/domain/App.ts"
 import { DatabasePool } from "../sql/Database.ts"
-import type { OwnedSubscription, Unlock } from "./domain/Access.ts"
+import { CustomerId } from "./domain/Customer.ts"
+import { aliasesOf, type Held, holdingsOf } from "./domain/Held.ts"
 import { type StoredCustomer, subscriberOf, type SubscriberView } from "./domain/SubscriberView.ts"
+import { heldColumn } from "./SubscriberColumns.ts"
 
 interface SubscriberRow {
   readonly status: AppStatus
+  readonly id: string
   readonly app_user_id: string
+  readonly original_app_user_id: string | null
   readonly is_anonymous: boolean
   readonly first_seen: Date
   readonly last_seen: Date
-  readonly owned: ReadonlyArray<OwnedSubscription>
-  readonly unlocks: ReadonlyArray<Unlock>
+  readonly held: ReadonlyArray<Held>
 }
 
 /** An app by its id, or by the public key that a client presents. */
 export type AppReference = { readonly appId: string } | { readonly publicApiKey: string }
 
 const statement = (app: string) => `
-  SELECT apps.status, customers.app_user_id, customers.is_anonymous, customers.first_seen, customers.last_seen,
-    coalesce((
-      SELECT jsonb_agg(jsonb_build_object('id', subscriptions.id, 'subscription', subscriptions.state))
-      FROM subscriptions WHERE subscriptions.customer_id = customers.id
-    ), '[]') AS owned,
-    coalesce((
-      SELECT jsonb_agg(jsonb_build_object('store', products.store, 'productIdentifier', products.identifier,
-        'entitlementIdentifier', entitlements.identifier))
-      FROM subscriptions
-      JOIN products ON products.app_id = subscriptions.app_id AND products.store = subscriptions.store
-        AND products.identifier = subscriptions.product_identifier
-      JOIN entitlement_products ON entitlement_products.product_id = products.id
-      JOIN entitlements ON entitlements.id = entitlement_products.entitlement_id
-      WHERE subscriptions.customer_id = customers.id
-    ), '[]') AS unlocks
-  FROM apps JOIN customers ON customers.app_id = apps.id
-  WHERE ${app} = $1 AND customers.app_user_id = $2`
+  SELECT apps.status, customers.id, customers.app_user_id, customers.original_app_user_id, customers.is_anonymous,
+    customers.first_seen, customers.last_seen, ${heldColumn}
+  FROM apps
+  JOIN customers named ON named.app_id = apps.id AND named.app_user_id = $2
+  JOIN customers ON customers.id = coalesce(named.merged_into, named.id)
+  WHERE ${app} = $1 AND customers.erased_at IS NULL`
 
 /** Prepared by name: every phone of every user asks the second of these. */
 export const statements = {
@@ -45,6 +37,7 @@ export const statements = {
 
 export interface SubscriberRead {
   readonly appStatus: AppStatus
+  readonly customerId: CustomerId
   readonly lastSeen: DateTime.Utc
   readonly view: SubscriberView
 }
@@ -53,7 +46,7 @@ export interface SubscriberRead {
 export class SubscriberReader extends Context.Tag("gatehouse/subscription/SubscriberReader")<
   SubscriberReader,
   {
-    /** None when there is no such app or customer. Activity is as of now. */
+    /** None when there is no such app or customer, or the customer was erased. A merged name leads to its customer. */
     readonly read: (app: AppReference, appUserId: string) => Effect.Effect<Option.Option<SubscriberRead>>
   }
 >() {
@@ -75,8 +68,9 @@ export class SubscriberReader extends Context.Tag("gatehouse/subscription/Subscr
           Effect.zipWith(query(app, appUserId), DateTime.now, ({ rows }, now) =>
             Option.map(Option.fromNullable(rows[0]), (row) => ({
               appStatus: row.status,
+              customerId: CustomerId.make(row.id),
               lastSeen: DateTime.unsafeFromDate(row.last_seen),
-              view: subscriberOf(customerOf(row), row.owned, row.unlocks, DateTime.formatIso(now))
+              view: subscriberOf(customerOf(row), holdingsOf(row.held), DateTime.formatIso(now))
             }))
           )
       })
@@ -86,7 +80,9 @@ export class SubscriberReader extends Context.Tag("gatehouse/subscription/Subscr
 
 const customerOf = (row: SubscriberRow): StoredCustomer => ({
   appUserId: row.app_user_id,
+  originalAppUserId: row.original_app_user_id,
   isAnonymous: row.is_anonymous,
   firstSeen: row.first_seen.toISOString(),
-  lastSeen: row.last_seen.toISOString()
+  lastSeen: row.last_seen.toISOString(),
+  aliases: aliasesOf(row.held)
 })

@@ -1,6 +1,10 @@
 import { Layer } from "effect"
 import { Customers } from "./Customers.ts"
+import { Erasure } from "./Erasure.ts"
 import { Events } from "./Events.ts"
+import { Grants } from "./Grants.ts"
+import { History } from "./History.ts"
+import { Identities } from "./Identities.ts"
 import { Ledger } from "./Ledger.ts"
 import { Notifications } from "./Notifications.ts"
 import { Purchases } from "./Purchases.ts"
@@ -8,7 +12,15 @@ import { Stats } from "./Stats.ts"
 import { SubscriberReader } from "./SubscriberReader.ts"
 
 /** Customers, purchases and their events, with the inbox of the stores. */
-export const layer = Layer.mergeAll(Notifications.layer, Ledger.layer, Stats.layer).pipe(
+export const layer = Layer.mergeAll(
+  Notifications.layer,
+  Ledger.layer,
+  Grants.layer,
+  Identities.layer,
+  Erasure.layer,
+  History.layer,
+  Stats.layer
+).pipe(
   Layer.provide(Purchases.layer),
   Layer.provideMerge(Customers.layer),
   Layer.provideMerge(Layer.mergeAll(Events.layer, SubscriberReader.layer))

@@ -1,16 +1,27 @@
 import { SqlClient, SqlSchema } from "@effect/sql"
 import { DateTime, Effect, Option, Schema } from "effect"
 import { AppId } from "../catalog/domain/App.ts"
-import { PurchaseFact } from "../store/domain/PurchaseFact.ts"
+import { StoreName } from "../catalog/domain/Product.ts"
+import { Environment, PurchaseFact } from "../store/domain/PurchaseFact.ts"
+import { StoredSubscription } from "./domain/Access.ts"
 import { AppUserId, CustomerId } from "./domain/Customer.ts"
-import { Subscription, SubscriptionId } from "./domain/Subscription.ts"
+import { Subscription, SubscriptionId, SubscriptionStatus } from "./domain/Subscription.ts"
 
 const SubscriptionRow = Schema.Struct({ id: SubscriptionId, customerId: CustomerId })
-const ListedSubscription = Schema.Struct({
-  id: SubscriptionId,
-  appUserId: AppUserId,
-  state: Schema.encodedSchema(Subscription)
+const ListedSubscription = Schema.Struct({ id: SubscriptionId, appUserId: AppUserId, state: StoredSubscription })
+const SubscriptionQuery = Schema.Struct({
+  appId: AppId,
+  status: Schema.NullOr(SubscriptionStatus),
+  store: Schema.NullOr(StoreName),
+  productIdentifier: Schema.NullOr(Schema.String),
+  environment: Schema.NullOr(Environment),
+  appUserId: Schema.NullOr(Schema.String),
+  before: Schema.NullOr(Schema.UUID),
+  limit: Schema.Int
 })
+
+export type ListedSubscription = typeof ListedSubscription.Type
+export type SubscriptionQuery = typeof SubscriptionQuery.Type
 
 const encodeState = Schema.encode(Schema.parseJson(Subscription))
 const encodeFact = Schema.encode(Schema.parseJson(PurchaseFact))
@@ -86,6 +97,14 @@ export class SubscriptionRepo extends Effect.Service<SubscriptionRepo>()("gateho
       return rows.length === 1
     }, Effect.orDie)
 
+    /** Empties the notification that brought the statement: its signed words carry the account token. */
+    const forgetWords = Effect.fn("SubscriptionRepo.forgetWords")(
+      (appId: AppId, { factId, store }: PurchaseFact) => sql`
+        UPDATE store_notifications SET payload = ''
+        WHERE app_id = ${appId} AND store = ${store} AND notification_id = ${factId}`,
+      Effect.asVoid,
+      Effect.orDie
+    )
     const facts = Effect.fn("SubscriptionRepo.facts")(
       SqlSchema.findAll({
         Request: SubscriptionId,
@@ -96,16 +115,23 @@ export class SubscriptionRepo extends Effect.Service<SubscriptionRepo>()("gateho
     )
     const page = Effect.fn("SubscriptionRepo.page")(
       SqlSchema.findAll({
-        Request: Schema.Struct({ appId: AppId, before: Schema.NullOr(Schema.UUID), limit: Schema.Int }),
+        Request: SubscriptionQuery,
         Result: ListedSubscription,
-        execute: ({ appId, before, limit }) => sql`
+        execute: ({ appId, appUserId, before, environment, limit, productIdentifier, status, store }) => sql`
           SELECT subscriptions.id, customers.app_user_id, subscriptions.state
           FROM subscriptions JOIN customers ON customers.id = subscriptions.customer_id
-          WHERE subscriptions.app_id = ${appId} AND (${before}::uuid IS NULL OR subscriptions.id < ${before}::uuid)
+          WHERE subscriptions.app_id = ${appId}
+          AND (${status}::text IS NULL OR subscriptions.status = ${status}::text)
+          AND (${store}::text IS NULL OR subscriptions.store = ${store}::text)
+          AND (${productIdentifier}::text IS NULL OR subscriptions.product_identifier = ${productIdentifier}::text)
+          AND (${environment}::text IS NULL OR subscriptions.environment = ${environment}::text)
+          AND (${appUserId}::text IS NULL OR subscriptions.customer_id = (
+            SELECT coalesce(merged_into, id) FROM customers WHERE app_id = ${appId} AND app_user_id = ${appUserId}::text))
+          AND (${before}::uuid IS NULL OR subscriptions.id < ${before}::uuid)
           ORDER BY subscriptions.id DESC LIMIT ${limit}`
       }),
       Effect.orDie
     )
-    return { lockChain, ofChain, save, insertFact, facts, page } as const
+    return { lockChain, ofChain, save, insertFact, forgetWords, facts, page } as const
   })
 }) {}

@@ -1,10 +1,25 @@
 import { SqlClient, SqlSchema } from "@effect/sql"
 import { DateTime, Effect, Option, Schema } from "effect"
 import { AppId } from "../catalog/domain/App.ts"
-import type { PurchaseFact, StoreTransaction } from "../store/domain/PurchaseFact.ts"
+import { StoreName } from "../catalog/domain/Product.ts"
+import { Environment, type PurchaseFact, type StoreTransaction } from "../store/domain/PurchaseFact.ts"
 import type { CustomerId } from "./domain/Customer.ts"
 import type { SubscriptionId } from "./domain/Subscription.ts"
 import { Transaction } from "./domain/Transaction.ts"
+
+const TransactionQuery = Schema.Struct({
+  appId: AppId,
+  store: Schema.NullOr(StoreName),
+  productIdentifier: Schema.NullOr(Schema.String),
+  environment: Schema.NullOr(Environment),
+  appUserId: Schema.NullOr(Schema.String),
+  from: Schema.NullOr(Schema.DateTimeUtcFromDate),
+  to: Schema.NullOr(Schema.DateTimeUtcFromDate),
+  before: Schema.NullOr(Schema.UUID),
+  limit: Schema.Int
+})
+
+export type TransactionQuery = typeof TransactionQuery.Type
 
 const dateOrNull = (moment: Option.Option<DateTime.Utc>) => Option.getOrNull(Option.map(moment, DateTime.toDateUtc))
 
@@ -53,12 +68,20 @@ export class TransactionRepo extends Effect.Service<TransactionRepo>()("gatehous
     )
     const page = Effect.fn("TransactionRepo.page")(
       SqlSchema.findAll({
-        Request: Schema.Struct({ appId: AppId, before: Schema.NullOr(Schema.UUID), limit: Schema.Int }),
+        Request: TransactionQuery,
         Result: Transaction,
-        execute: ({ appId, before, limit }) => sql`
+        execute: ({ appId, appUserId, before, environment, from, limit, productIdentifier, store, to }) => sql`
           SELECT transactions.*, customers.app_user_id
           FROM transactions JOIN customers ON customers.id = transactions.customer_id
-          WHERE transactions.app_id = ${appId} AND (${before}::uuid IS NULL OR transactions.id < ${before}::uuid)
+          WHERE transactions.app_id = ${appId}
+          AND (${store}::text IS NULL OR transactions.store = ${store}::text)
+          AND (${productIdentifier}::text IS NULL OR transactions.product_identifier = ${productIdentifier}::text)
+          AND (${environment}::text IS NULL OR transactions.environment = ${environment}::text)
+          AND (${from}::timestamptz IS NULL OR transactions.purchase_date >= ${from}::timestamptz)
+          AND (${to}::timestamptz IS NULL OR transactions.purchase_date < ${to}::timestamptz)
+          AND (${appUserId}::text IS NULL OR transactions.customer_id = (
+            SELECT coalesce(merged_into, id) FROM customers WHERE app_id = ${appId} AND app_user_id = ${appUserId}::text))
+          AND (${before}::uuid IS NULL OR transactions.id < ${before}::uuid)
           ORDER BY transactions.id DESC LIMIT ${limit}`
       }),
       Effect.orDie
@@ -76,6 +99,17 @@ export class TransactionRepo extends Effect.Service<TransactionRepo>()("gatehous
       Effect.asVoid,
       Effect.orDie
     )
-    return { upsert, page, cover } as const
+    const byIds = Effect.fn("TransactionRepo.byIds")(
+      SqlSchema.findAll({
+        Request: Schema.Array(Schema.String),
+        Result: Transaction,
+        execute: (ids) => sql`
+          SELECT transactions.*, customers.app_user_id
+          FROM transactions JOIN customers ON customers.id = transactions.customer_id
+          WHERE transactions.id = ANY(${ids})`
+      }),
+      Effect.orDie
+    )
+    return { upsert, page, byIds, cover } as const
   })
 }) {}

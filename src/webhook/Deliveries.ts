@@ -30,6 +30,8 @@ export class Deliveries extends Context.Tag("gatehouse/webhook/Deliveries")<
     readonly page: (query: DeliveryQuery) => Effect.Effect<ReadonlyArray<Delivery>>
     /** None of the other side: an app's delivery is no delivery of an account. */
     readonly byId: (ownerKind: OwnerKind, id: string) => Effect.Effect<Delivery, DeliveryNotFound>
+    /** In no order; whatever is not there any more is left out. */
+    readonly byIds: (ownerKind: OwnerKind, ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<Delivery>>
     /** Makes a delivery due now, whatever became of it: the attempt counts like any other. */
     readonly retry: (delivery: Delivery) => Effect.Effect<Delivery, DeliveryNotFound | DeliveryBusy | EndpointInactive>
   }
@@ -69,6 +71,7 @@ export class Deliveries extends Context.Tag("gatehouse/webhook/Deliveries")<
             limit: query.limit
           }),
         byId,
+        byIds: (ownerKind, ids) => (ids.length === 0 ? Effect.succeed([]) : repo.byIds({ ownerKind, ids })),
         retry
       })
     })

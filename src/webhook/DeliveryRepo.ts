@@ -49,6 +49,15 @@ export class DeliveryRepo extends Effect.Service<DeliveryRepo>()("gatehouse/webh
       }),
       Effect.orDie
     )
+    const byIds = Effect.fn("DeliveryRepo.byIds")(
+      SqlSchema.findAll({
+        Request: Schema.Struct({ ownerKind: OwnerKind, ids: Schema.Array(Schema.String) }),
+        Result: Delivery,
+        execute: ({ ids, ownerKind }) =>
+          sql`${selection} WHERE webhook_events.owner_kind = ${ownerKind} AND webhook_deliveries.id = ANY(${ids})`
+      }),
+      Effect.orDie
+    )
     /** False when it is being sent just now. */
     const makeDue = Effect.fn("DeliveryRepo.makeDue")(
       (id: string, now: DateTime.Utc) => sql`
@@ -57,6 +66,6 @@ export class DeliveryRepo extends Effect.Service<DeliveryRepo>()("gatehouse/webh
       Effect.map((rows) => rows.length === 1),
       Effect.orDie
     )
-    return { page, byId, makeDue } as const
+    return { page, byId, byIds, makeDue } as const
   })
 }) {}

@@ -8,6 +8,7 @@ import { DeliveryRepo } from "./DeliveryRepo.ts"
 import { Dispatch } from "./Dispatch.ts"
 import { EndpointRepo } from "./EndpointRepo.ts"
 import { Endpoints } from "./Endpoints.ts"
+import { EventBodies } from "./EventBodies.ts"
 import * as OutboxSql from "./OutboxSql.ts"
 import { QueueRepo } from "./QueueRepo.ts"
 import type { TargetPolicy } from "./TargetGuard.ts"
@@ -19,7 +20,7 @@ export const layer = (policy: TargetPolicy) => {
   const actors = Layer.mergeAll(EndpointEntity.layer, WakeEndpoints.layer).pipe(
     Layer.provide(Dispatch.layer.pipe(Layer.provide(Attempt.layer(policy))))
   )
-  return Layer.mergeAll(Endpoints.layer(policy), Deliveries.layer, actors).pipe(
+  return Layer.mergeAll(Endpoints.layer(policy), Deliveries.layer, EventBodies.layer, actors).pipe(
     Layer.provideMerge(OutboxSql.layer),
     Layer.provide(WakeEndpoints.waker),
     Layer.provide(AwakeEndpoints.layer),

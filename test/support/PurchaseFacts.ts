@@ -85,3 +85,20 @@ export const history: FastCheck.Arbitrary<readonly [PurchaseFact, ...Array<Purch
   })
   return [first, ...rest] as const
 })
+
+/** The nth period of a chain of its own, as the store tells it of the customer that its account token names. */
+export const chainFact = (chain: string, period: number, accountToken: string): PurchaseFact => {
+  const step = { kind: period === 0 ? "purchased" : "renewed", period, status: "active", willRenew: true } as const
+  const fact = factOf(period, step, { trial: false })
+  const transaction = StoreTransaction.make({
+    ...fact.transaction,
+    transactionId: `${chain}-${fact.transaction.transactionId}`
+  })
+  return PurchaseFact.make({
+    ...fact,
+    factId: `${chain}-${fact.factId}`,
+    originalTransactionId: chain,
+    accountToken: Option.some(accountToken),
+    transaction
+  })
+}

@@ -7,16 +7,18 @@ import { SubscriptionStatus } from "../../subscription/domain/Subscription.ts"
 const Moment = Schema.NullOr(Timestamp)
 
 export const SubscriberEntitlement = Schema.Struct({
-  is_active: Schema.Boolean,
-  product_identifier: Schema.String,
-  store: StoreName,
+  is_active: Schema.Boolean.annotations({ description: "As of this answer, by the clock" }),
+  product_identifier: Schema.NullOr(Schema.String).annotations({ description: "Null for a grant" }),
+  store: StoreName.annotations({ description: "`custom` for a grant" }),
   purchase_date: Timestamp,
   original_purchase_date: Timestamp,
-  expires_date: Moment,
+  expires_date: Moment.annotations({ description: "When access ends or ended; null: never" }),
   grace_period_expires_date: Moment,
   will_renew: Schema.Boolean,
   period_type: PeriodType,
-  source: Schema.Literal("subscription", "purchase", "grant"),
+  source: Schema.Literal("subscription", "purchase", "grant").annotations({
+    description: "Of several sources the one that lasts longest"
+  }),
   environment: Environment
 })
 
@@ -44,22 +46,41 @@ export const SubscriberSubscription = Schema.Struct({
   original_transaction_id: Schema.String
 })
 
+const NonSubscription = Schema.Struct({
+  uuid: Schema.String,
+  store: StoreName,
+  purchase_date: Timestamp,
+  refunded_at: Moment,
+  price: Schema.NullOr(Schema.Number),
+  currency: Schema.NullOr(Schema.String),
+  environment: Environment,
+  store_transaction_id: Schema.String,
+  original_transaction_id: Schema.String
+})
+
 /** A customer as its app sees it; both maps hold what once was, too. */
 export const Subscriber = Schema.Struct({
   app_user_id: Schema.String,
-  original_app_user_id: Schema.String,
+  original_app_user_id: Schema.String.annotations({ description: "The id under which the person was seen first" }),
   is_anonymous: Schema.Boolean,
   first_seen: Timestamp,
-  last_seen: Timestamp,
-  management_url: Schema.NullOr(Schema.String),
+  last_seen: Timestamp.annotations({ description: "Exact to 15 minutes" }),
+  management_url: Schema.NullOr(Schema.String).annotations({
+    description: "Where the person manages the subscription that lasts longest; null without one"
+  }),
   entitlements: Schema.Record({ key: Schema.String, value: SubscriberEntitlement }).annotations({
     description: "By entitlement identifier"
   }),
   subscriptions: Schema.Record({ key: Schema.String, value: SubscriberSubscription }).annotations({
     description: "By product identifier"
   }),
-  non_subscriptions: Schema.Record({ key: Schema.String, value: Schema.Array(Schema.Unknown) }),
-  aliases: Schema.Array(Schema.String)
+  non_subscriptions: Schema.Record({ key: Schema.String, value: Schema.Array(NonSubscription) }).annotations({
+    description: "One-time purchases by product identifier, oldest first"
+  }),
+  aliases: Schema.Array(Schema.String).annotations({
+    description: "Other ids that lead to this customer, oldest first",
+    examples: [["$anonymous:0199f3a2"]]
+  })
 }).annotations({ identifier: "Subscriber" })
 
 /** The exception that the specification makes: no `data` around it. */

@@ -1,22 +1,17 @@
-import { Order } from "effect"
-import type { StoreName } from "../../catalog/domain/Product.ts"
-import type { SubscriptionId, SubscriptionStatus } from "./Subscription.ts"
-import type { Subscription } from "./Subscription.ts"
+import { Order, Schema } from "effect"
+import { Subscription, SubscriptionId, type SubscriptionStatus } from "./Subscription.ts"
 
 /** A subscription as it is stored: what `Subscription` encodes to. Times are ISO 8601 UTC text and sort as text. */
+export const StoredSubscription = Schema.encodedSchema(Subscription)
 export type StoredSubscription = typeof Subscription.Encoded
 
-export interface OwnedSubscription {
-  readonly id: SubscriptionId
-  readonly subscription: StoredSubscription
-}
-
-/** Which entitlement a store product unlocks. */
-export interface Unlock {
-  readonly store: StoreName
-  readonly productIdentifier: string
-  readonly entitlementIdentifier: string
-}
+/** A subscription of a customer with the identifiers of the entitlements that its product unlocks. */
+export const OwnedSubscription = Schema.Struct({
+  id: SubscriptionId,
+  subscription: StoredSubscription,
+  unlocks: Schema.Array(Schema.String)
+})
+export type OwnedSubscription = typeof OwnedSubscription.Type
 
 type AccessRule = "until_expiry" | "until_grace_ends" | "none"
 
@@ -61,15 +56,16 @@ const byUse = (now: string): Order.Order<OwnedSubscription> =>
     )
   )
 
-const keepBest = (
-  items: ReadonlyArray<readonly [string, OwnedSubscription]>,
-  now: string
-): ReadonlyMap<string, OwnedSubscription> => {
-  const better = Order.greaterThan(byUse(now))
-  const best = new Map<string, OwnedSubscription>()
+/** Of several items with one key, the greatest. */
+export const greatestByKey = <A>(
+  items: Iterable<readonly [key: string, item: A]>,
+  order: Order.Order<A>
+): ReadonlyMap<string, A> => {
+  const isBetter = Order.greaterThan(order)
+  const best = new Map<string, A>()
   for (const [key, item] of items) {
     const other = best.get(key)
-    if (other === undefined || better(item, other)) best.set(key, item)
+    if (other === undefined || isBetter(item, other)) best.set(key, item)
   }
   return best
 }
@@ -79,28 +75,7 @@ export const subscriptionsByProduct = (
   items: ReadonlyArray<OwnedSubscription>,
   now: string
 ): ReadonlyMap<string, OwnedSubscription> =>
-  keepBest(
+  greatestByKey(
     items.map((item) => [item.subscription.productIdentifier, item] as const),
-    now
-  )
-
-/**
- * By entitlement identifier: all that a person ever had. With several sources the one that lasts longest wins (contract,
- * part 3, "Customers").
- */
-export const entitlementsOf = (
-  items: ReadonlyArray<OwnedSubscription>,
-  unlocks: ReadonlyArray<Unlock>,
-  now: string
-): ReadonlyMap<string, OwnedSubscription> =>
-  keepBest(
-    items.flatMap((item) =>
-      unlocks
-        .filter(
-          ({ productIdentifier, store }) =>
-            store === item.subscription.store && productIdentifier === item.subscription.productIdentifier
-        )
-        .map(({ entitlementIdentifier }) => [entitlementIdentifier, item] as const)
-    ),
-    now
+    byUse(now)
   )

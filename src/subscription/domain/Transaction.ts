@@ -1,4 +1,5 @@
-import { Schema } from "effect"
+import { DateTime, Option, Schema } from "effect"
+import { fromMicros } from "../../catalog/domain/Money.ts"
 import { StoreName } from "../../catalog/domain/Product.ts"
 import { Environment, OwnershipType, PeriodType } from "../../store/domain/PurchaseFact.ts"
 import { AppUserId } from "./Customer.ts"
@@ -22,3 +23,24 @@ export class Transaction extends Schema.Class<Transaction>("Transaction")({
   priceMicros: Schema.OptionFromNullOr(Schema.Int),
   currency: Schema.OptionFromNullOr(Schema.String)
 }) {}
+
+const iso = (moment: Option.Option<DateTime.Utc>) => Option.getOrNull(Option.map(moment, DateTime.formatIso))
+
+/** The item of lists, as it goes over the wire. */
+export const transactionItem = (transaction: Transaction) => ({
+  uuid: transaction.id,
+  app_user_id: transaction.appUserId,
+  subscription_uuid: Option.getOrNull(transaction.subscriptionId),
+  store: transaction.store,
+  environment: transaction.environment,
+  store_transaction_id: transaction.storeTransactionId,
+  original_transaction_id: transaction.originalTransactionId,
+  product_identifier: transaction.productIdentifier,
+  period_type: transaction.periodType,
+  ownership_type: transaction.ownershipType,
+  purchase_date: DateTime.formatIso(transaction.purchaseDate),
+  expires_date: iso(transaction.expiresDate),
+  refunded_at: iso(transaction.refundedAt),
+  price: Option.getOrNull(Option.map(transaction.priceMicros, fromMicros)),
+  currency: Option.getOrNull(transaction.currency)
+})
