@@ -1,6 +1,17 @@
 import { type HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import type { SqlError } from "@effect/sql"
-import { Context, Data, Duration, Effect, Layer, Option, Schedule, Schema } from "effect"
+import {
+  Context,
+  Data,
+  Duration,
+  Effect,
+  Layer,
+  Option,
+  Predicate,
+  Record as EffectRecord,
+  Schedule,
+  Schema
+} from "effect"
 import { AuditLog, Trail, trailed } from "../identity/AuditLog.ts"
 import { type Claim, digestOf, Idempotency, underRequest } from "../kit/Idempotency.ts"
 import { Outbox } from "../webhook/Outbox.ts"
@@ -46,6 +57,10 @@ const Made = Schema.parseJson(
 
 const recordOf = (response: Response): Option.Option<string> =>
   Option.map(Schema.decodeOption(Made)(textOf(response)), ({ data }) => ("uuid" in data ? data.uuid : data.id))
+
+/** Customers of an app are no members of the workspace: what names them is not for its audit log to keep. */
+const withoutCustomers = <A>(named: Readonly<Record<string, A>>): Record<string, A> =>
+  EffectRecord.filter(named, (_, name) => name !== "appUserId" && name !== "app_user_id")
 
 const badKey = problemResponse(422, "The given data was invalid.", {
   "Idempotency-Key": ["must have 1 to 255 printable ASCII characters"]
@@ -99,8 +114,10 @@ export class Mutations extends Context.Tag("gatehouse/http/Mutations")<
           yield* audit.record(trail, {
             operation: route.operation,
             recordId: recordOf(response),
-            path: parametersOf(route, request.url),
-            changes: route.understood(yield* Effect.orDie(request.text)),
+            path: withoutCustomers(parametersOf(route, request.url)),
+            changes: Option.map(route.understood(yield* Effect.orDie(request.text)), (changes) =>
+              Predicate.isReadonlyRecord(changes) ? withoutCustomers(changes) : changes
+            ),
             address: request.remoteAddress,
             requestId
           })

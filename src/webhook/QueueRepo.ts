@@ -50,15 +50,15 @@ export class QueueRepo extends Effect.Service<QueueRepo>()("gatehouse/webhook/Qu
           INSERT INTO webhook_events (id, owner_kind, owner_id, event, body, created_at)
           SELECT id, owner_kind, owner_id, event, body, created_at FROM new
         ), wanted AS (
-          SELECT endpoint.id AS endpoint_id, new.id AS event_id, new.owner_id, new.event
+          SELECT endpoint.id AS endpoint_id, new.id AS event_id, new.owner_id, new.event, new.created_at
           FROM webhook_endpoints endpoint
           JOIN new ON new.owner_id = endpoint.owner_id AND endpoint.events && string_to_array(new.filters, ' ')
           WHERE endpoint.is_active ORDER BY endpoint.id, new.id FOR KEY SHARE OF endpoint
         )
         INSERT INTO webhook_deliveries (id, endpoint_id, owner_id, event_id, event, state, due_at, created_at)
         SELECT overlay(event_id::text PLACING right(gen_random_uuid()::text, 10) FROM 27)::uuid,
-          endpoint_id, owner_id, event_id, event, 'pending', now, now
-        FROM wanted, (SELECT ${DateTime.toDateUtc(now)}::timestamptz AS now) AS clock
+          endpoint_id, owner_id, event_id, event, 'pending', ${DateTime.toDateUtc(now)}::timestamptz, created_at
+        FROM wanted
         RETURNING id, endpoint_id, event_id`,
       Effect.flatMap(Schema.decodeUnknown(Schema.Array(NewDelivery))),
       Effect.orDie

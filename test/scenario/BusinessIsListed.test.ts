@@ -133,8 +133,11 @@ layer(Program.layer, { excludeTestServices: true })("an app's business is listed
       )
       const count = (kind: string) => whole.filter((entry) => entry.kind === kind).length
       deepStrictEqual([count("purchase"), count("event"), count("delivery")], [3, 5, 5])
-      const times = whole.map(({ created_at }) => created_at)
-      deepStrictEqual(times, times.toSorted().toReversed())
+      const ids = whole.map(({ uuid }) => uuid)
+      deepStrictEqual(ids, ids.toSorted().toReversed())
+      const times = whole.map(({ created_at }) => Date.parse(created_at))
+      const backwards = times.filter((time, index) => time > (times[index - 1] ?? time) + 20)
+      deepStrictEqual(backwards, [])
       const transactions = yield* team.ask("GET", "/transactions?app_user_id=ann")
       deepStrictEqual(
         whole.filter(({ kind }) => kind === "purchase").map(({ transaction }) => transaction),

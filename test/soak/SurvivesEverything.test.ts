@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import { Array, Clock, Effect, Fiber, Random, Ref, Schedule } from "effect"
+import { Client } from "pg"
 import { type Answer, call } from "../support/Api.ts"
 import * as Gatehouse from "../support/Gatehouse.ts"
 import { buy, chatOf, makeApp, makeChannel, makeWorld, type World, write } from "../support/Story.ts"
@@ -24,6 +25,19 @@ const told = (world: World, event: string) =>
   new Set(
     world.receiver.ledger.filter((one) => one.event === event).map(({ headers }) => headers["x-webhook-event-id"])
   )
+
+const query = (databaseUrl: string) =>
+  Effect.promise(async () => {
+    const client = new Client({ connectionString: databaseUrl })
+    await client.connect()
+    const { rows } = await client.query(`
+      SELECT 'notification' AS what, state, count(*)::int FROM store_notifications GROUP BY 2
+      UNION ALL SELECT type, '', count(*)::int FROM domain_events GROUP BY 1
+      UNION ALL SELECT event, state, count(*)::int FROM webhook_deliveries GROUP BY 1, 2
+      UNION ALL SELECT 'endpoint', url || is_active || coalesce(disabled_reason, ''), 1 FROM webhook_endpoints`)
+    await client.end()
+    return rows.map(Object.values).map(String)
+  })
 
 describe(`${minutes} minutes of talk and purchases under kill -9`, () => {
   it.live(
@@ -99,6 +113,8 @@ describe(`${minutes} minutes of talk and purchases under kill -9`, () => {
         )
         yield* Effect.sleep("3 seconds")
 
+        const rows = yield* query(world.databaseUrl)
+        yield* Effect.logInfo("state at the end").pipe(Effect.annotateLogs({ rows }))
         for (const person of people) {
           const { asked, replied } = yield* answered(person)
           assert.strictEqual(replied, asked, person)

@@ -66,11 +66,11 @@ const answers = (url: string) =>
     Effect.filterOrFail((status) => status === 200)
   )
 
-/** Starts `gatehouse serve` on a free port and waits until it is ready. */
+/** Starts `gatehouse serve`, on a free port unless one is given, and waits until it is ready. */
 export const serve = Effect.fn("Gatehouse.serve")(function* (env: Readonly<Record<string, string>>) {
-  const port = yield* freePort
+  const port = env["PORT"] ?? String(yield* freePort)
   const url = `http://127.0.0.1:${port}`
-  const program = yield* run(["serve"], { ...secrets, ...env, PORT: String(port) })
+  const program = yield* run(["serve"], { ...secrets, ...env, PORT: port })
   yield* answers(url).pipe(
     Effect.retry(Schedule.spaced("100 millis")),
     Effect.raceFirst(Effect.flatMap(program.exit, () => new NotReady({ output: program.output() }))),

@@ -16,7 +16,7 @@ export const AuditEntry = Schema.Struct({
     description: "The record that was made, changed or deleted; null where the operation concerns several"
   }),
   path: Schema.Record({ key: Schema.String, value: Schema.String }).annotations({
-    description: "The parameters of the path by name"
+    description: "The parameters of the path by name, but for what names a customer"
   }),
   changes: Schema.Unknown.annotations({ description: "The body as it was understood, secrets as `<redacted>`" }),
   user_uuid: Schema.String,

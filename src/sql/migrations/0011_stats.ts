@@ -10,7 +10,7 @@ export default Effect.flatMap(
     UPDATE transactions SET covered_until = least(expires_date, refunded_at)
       WHERE subscription_id IS NOT NULL AND expires_date IS NOT NULL;
 
-    CREATE INDEX transactions_purchased ON transactions (app_id, environment, purchase_date);
+    CREATE INDEX transactions_sold ON transactions (app_id, environment, purchase_date);
     CREATE INDEX transactions_covered ON transactions (app_id, environment, covered_until)
       WHERE covered_until IS NOT NULL;
     CREATE INDEX transactions_chain ON transactions (subscription_id, purchase_date, store_transaction_id COLLATE "C")
