@@ -2,9 +2,12 @@ import { MessageStorage, RunnerHealth, Runners, RunnerStorage, Sharding, Shardin
 import { NodeContext, NodeHttpClient } from "@effect/platform-node"
 import { Duration, Effect, Layer, Option, type Redacted } from "effect"
 import { AppsHttp } from "./catalog/AppsHttp.ts"
-import { Apps } from "./catalog/Apps.ts"
-import { CatalogHttp } from "./catalog/CatalogHttp.ts"
-import { Catalog } from "./catalog/Catalog.ts"
+import { BootstrapHttp } from "./catalog/BootstrapHttp.ts"
+import * as CatalogContext from "./catalog/CatalogContext.ts"
+import { EntitlementsHttp } from "./catalog/EntitlementsHttp.ts"
+import { ClientOfferingsHttp, OfferingsHttp } from "./catalog/OfferingsHttp.ts"
+import { PackagesHttp } from "./catalog/PackagesHttp.ts"
+import { ProductsHttp } from "./catalog/ProductsHttp.ts"
 import { AccountsHttp } from "./channel/AccountsHttp.ts"
 import { AiHttp } from "./channel/AiHttp.ts"
 import * as ChannelContext from "./channel/ChannelContext.ts"
@@ -39,6 +42,7 @@ import * as StoreADriver from "./store/store-a/StoreADriver.ts"
 import { AppWebhooksHttp } from "./subscription/AppWebhooksHttp.ts"
 import { ClientHttp } from "./subscription/ClientHttp.ts"
 import { CustomersHttp } from "./subscription/CustomersHttp.ts"
+import * as RecordedHistory from "./subscription/RecordedHistory.ts"
 import { InboundHttp, StoreNotificationsHttp } from "./subscription/StoreNotificationsHttp.ts"
 import * as SubscriberShortcut from "./subscription/SubscriberShortcutHttp.ts"
 import * as SubscriptionContext from "./subscription/SubscriptionContext.ts"
@@ -111,12 +115,8 @@ const aiEnvironment = (settings: Settings) =>
 
 /** Every service and every actor, on storage that is up to date. */
 const services = (settings: Settings, secrets: Secrets) =>
-  Layer.mergeAll(
-    SubscriptionContext.layer,
-    ChannelContext.layer({ pollInterval: settings.pollSeconds }),
-    Catalog.layer
-  ).pipe(
-    Layer.provideMerge(Apps.layer),
+  Layer.mergeAll(SubscriptionContext.layer, ChannelContext.layer({ pollInterval: settings.pollSeconds })).pipe(
+    Layer.provideMerge(Layer.provide(CatalogContext.layer, RecordedHistory.layer)),
     Layer.provideMerge(identity(settings, secrets)),
     Layer.provideMerge(Webhooks.layer({ allowPrivate: settings.allowPrivateWebhooks })),
     Layer.provide([drivers(settings), aiEnvironment(settings)]),
@@ -129,11 +129,16 @@ const managementApi = Layer.mergeAll(
   AuthHttp,
   TenantsHttp,
   AppsHttp,
-  CatalogHttp,
+  ProductsHttp,
+  EntitlementsHttp,
+  OfferingsHttp,
+  PackagesHttp,
+  BootstrapHttp,
   CustomersHttp,
   AppWebhooksHttp,
   StoreNotificationsHttp,
   ClientHttp,
+  ClientOfferingsHttp,
   InboundHttp
 )
 

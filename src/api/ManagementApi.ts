@@ -2,10 +2,15 @@ import { HttpApi, OpenApi } from "@effect/platform"
 import { AppsGroup } from "./management/AppsGroup.ts"
 import { AppWebhooksGroup } from "./management/AppWebhooksGroup.ts"
 import { AuthGroup } from "./management/AuthGroup.ts"
-import { CatalogGroup } from "./management/CatalogGroup.ts"
+import { BootstrapGroup } from "./management/BootstrapGroup.ts"
 import { ClientGroup } from "./management/ClientGroup.ts"
+import { ClientOfferingsGroup } from "./management/ClientOfferingsGroup.ts"
 import { CustomersGroup } from "./management/CustomersGroup.ts"
+import { EntitlementsGroup } from "./management/EntitlementsGroup.ts"
 import { HealthGroup } from "./management/HealthGroup.ts"
+import { OfferingsGroup } from "./management/OfferingsGroup.ts"
+import { PackagesGroup } from "./management/PackagesGroup.ts"
+import { ProductsGroup } from "./management/ProductsGroup.ts"
 import { InboundGroup, StoreNotificationsGroup } from "./management/StoreNotificationsGroup.ts"
 import { TenantsGroup } from "./management/TenantsGroup.ts"
 import { Unavailable } from "./Problem.ts"
@@ -16,11 +21,16 @@ export class ManagementApi extends HttpApi.make("management")
   .add(AuthGroup)
   .add(TenantsGroup)
   .add(AppsGroup)
-  .add(CatalogGroup)
+  .add(ProductsGroup)
+  .add(EntitlementsGroup)
+  .add(OfferingsGroup)
+  .add(PackagesGroup)
+  .add(BootstrapGroup)
   .add(CustomersGroup)
   .add(AppWebhooksGroup)
   .add(StoreNotificationsGroup)
   .add(ClientGroup)
+  .add(ClientOfferingsGroup)
   .add(InboundGroup)
   .addError(Unavailable.wire)
   .prefix("/api/v1")

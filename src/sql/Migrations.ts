@@ -6,6 +6,7 @@ import webhook from "./migrations/0003_webhook.ts"
 import subscription from "./migrations/0004_subscription.ts"
 import channel from "./migrations/0005_channel.ts"
 import reply from "./migrations/0006_reply.ts"
+import offerings from "./migrations/0008_offerings.ts"
 
 /** The database cannot be brought up to date, in one line for the operator: nothing was changed. */
 export class MigrationFailed extends Data.TaggedError("MigrationFailed")<{
@@ -19,7 +20,8 @@ const loader = Migrator.fromRecord({
   "0003_webhook": webhook,
   "0004_subscription": subscription,
   "0005_channel": channel,
-  "0006_reply": reply
+  "0006_reply": reply,
+  "0008_offerings": offerings
 })
 
 const migrateLock = 7_426_001

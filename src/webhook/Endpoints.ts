@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto"
-import { SqlClient } from "@effect/sql"
+import { SqlClient, type SqlError } from "@effect/sql"
 import { Context, Data, DateTime, Effect, Layer, Option, type Redacted } from "effect"
 import { nextId } from "../kit/Id.ts"
 import { Seal } from "../kit/Seal.ts"
@@ -51,6 +51,11 @@ export class Endpoints extends Context.Tag("gatehouse/webhook/Endpoints")<
     ) => Effect.Effect<Endpoint, EndpointNotFound | TargetRefused>
     /** Cancels what is due; the history of deliveries stays. */
     readonly remove: (id: EndpointId) => Effect.Effect<void, EndpointNotFound>
+    /** Runs the owner's own deletion in one transaction with that of its endpoints; cancels what is due. */
+    readonly removeWithOwner: <A, E>(
+      ownerId: string,
+      deletion: Effect.Effect<A, E>
+    ) => Effect.Effect<A, E | SqlError.SqlError>
   }
 >() {
   static readonly layer = (policy: TargetPolicy) =>
@@ -111,12 +116,26 @@ export class Endpoints extends Context.Tag("gatehouse/webhook/Endpoints")<
           yield* waker.wake([id])
         })
 
+        const removeWithOwner = <A, E>(ownerId: string, deletion: Effect.Effect<A, E>) =>
+          Effect.gen(function* () {
+            const answer = yield* deletion
+            const removed = (yield* repo.removeOf(ownerId)).map(({ id }) => id)
+            yield* Effect.forEach(removed, queue.cancel, { discard: true })
+            return { answer, removed }
+          }).pipe(
+            sql.withTransaction,
+            Effect.tap(({ removed }) => waker.wake(removed)),
+            Effect.map(({ answer }) => answer),
+            Effect.withSpan("Endpoints.removeWithOwner")
+          )
+
         return Endpoints.of({
           create,
           byId,
           page: (ownerId, { before, limit }) => repo.page({ ownerId, before: Option.getOrNull(before), limit }),
           update,
-          remove
+          remove,
+          removeWithOwner
         })
       })
     )
