@@ -174,6 +174,10 @@ export default [
         ban(
           "CallExpression[callee.object.name=/^(it|test|describe)$/][callee.property.name=/^(only|skip|todo)$/]",
           "no skipped tests"
+        ),
+        ban(
+          "CallExpression[callee.object.name='assert'][callee.property.name='deepStrictEqual']",
+          "chai's takes any two Options for equal: deepStrictEqual of @effect/vitest/utils"
         )
       ]
     }

@@ -16,6 +16,7 @@ import { ChatsHttp, MessagesHttp } from "./channel/MessagesHttp.ts"
 import type { Secrets } from "./cli/Secrets.ts"
 import type { Settings } from "./Config.ts"
 import { HealthHttp } from "./http/Health.ts"
+import { Mutations } from "./http/Mutations.ts"
 import * as Security from "./http/Security.ts"
 import * as Server from "./http/Server.ts"
 import { AccessTokens } from "./identity/AccessTokens.ts"
@@ -120,7 +121,7 @@ const services = (settings: Settings, secrets: Secrets) =>
     Layer.provideMerge(identity(settings, secrets)),
     Layer.provideMerge(Webhooks.layer({ allowPrivate: settings.allowPrivateWebhooks })),
     Layer.provide([drivers(settings), aiEnvironment(settings)]),
-    Layer.provide(Seal.layer(secrets.encryptionKeys)),
+    Layer.provideMerge(Seal.layer(secrets.encryptionKeys)),
     Layer.provideMerge(sharding)
   )
 
@@ -162,7 +163,7 @@ export const server = (
   announce: (operator: FirstOperator) => Effect.Effect<void>
 ) =>
   Server.layer({ host: settings.host, port: settings.port, trustProxy: settings.trustProxy }).pipe(
-    Layer.provide([managementApi, gatewayApi, SubscriberShortcut.layer]),
+    Layer.provide([managementApi, gatewayApi, SubscriberShortcut.layer, Mutations.layer]),
     Layer.provide(Security.layer),
     Layer.provide([firstStart(settings, announce), Retention.layer(settings.retentionDays)]),
     Layer.provide(services(settings, secrets)),

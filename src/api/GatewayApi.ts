@@ -5,6 +5,7 @@ import { ChannelWebhooksGroup } from "./gateway/ChannelWebhooksGroup.ts"
 import { ChatsGroup, MessagesGroup } from "./gateway/MessagesGroup.ts"
 import { OperatorsGroup } from "./gateway/OperatorsGroup.ts"
 import { Unavailable } from "./Problem.ts"
+import { documentKeys } from "./Repeatable.ts"
 
 /** The messaging gateway, under `/v1`. */
 export class GatewayApi extends HttpApi.make("gateway")
@@ -16,6 +17,7 @@ export class GatewayApi extends HttpApi.make("gateway")
   .add(ChannelWebhooksGroup)
   .addError(Unavailable.wire)
   .prefix("/v1")
+  .annotateContext(documentKeys)
   .annotate(OpenApi.Title, "Gatehouse messaging gateway")
   .annotate(OpenApi.Version, "1.0.0")
   .annotate(OpenApi.Description, "Channels on two chat platforms, messages, AI replies and signed webhooks.") {}

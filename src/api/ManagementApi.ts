@@ -14,6 +14,7 @@ import { ProductsGroup } from "./management/ProductsGroup.ts"
 import { InboundGroup, StoreNotificationsGroup } from "./management/StoreNotificationsGroup.ts"
 import { TenantsGroup } from "./management/TenantsGroup.ts"
 import { Unavailable } from "./Problem.ts"
+import { documentKeys } from "./Repeatable.ts"
 
 /** Subscription management, under `/api/v1`. */
 export class ManagementApi extends HttpApi.make("management")
@@ -34,6 +35,7 @@ export class ManagementApi extends HttpApi.make("management")
   .add(InboundGroup)
   .addError(Unavailable.wire)
   .prefix("/api/v1")
+  .annotateContext(documentKeys)
   .annotate(OpenApi.Title, "Gatehouse subscription management")
   .annotate(OpenApi.Version, "1.0.0")
   .annotate(

@@ -39,8 +39,17 @@ export class AppRepo extends Effect.Service<AppRepo>()("gatehouse/catalog/AppRep
       }),
       Effect.orDie
     )
-    /** Nobody else changes the app, and no customer appears in it, until the transaction ends. */
+    /** Nobody else changes the app until the transaction ends. */
     const locked = Effect.fn("AppRepo.locked")(
+      SqlSchema.findOne({
+        Request: AppId,
+        Result: App,
+        execute: (id) => sql`SELECT * FROM apps WHERE id = ${id} FOR NO KEY UPDATE`
+      }),
+      Effect.orDie
+    )
+    /** Besides, nothing appears in the app: no customer, no product. */
+    const lockedWhole = Effect.fn("AppRepo.lockedWhole")(
       SqlSchema.findOne({
         Request: AppId,
         Result: App,
@@ -67,7 +76,7 @@ export class AppRepo extends Effect.Service<AppRepo>()("gatehouse/catalog/AppRep
           SELECT * FROM apps WHERE tenant_id = ${tenantId}
           AND (bundle_id = ${bundleId} OR package_name = ${packageName} OR slug = ${slug})
           ORDER BY bundle_id = ${bundleId} DESC NULLS LAST, package_name = ${packageName} DESC NULLS LAST,
-            status = 'archived', id LIMIT 1 FOR UPDATE`
+            status = 'archived', id LIMIT 1 FOR NO KEY UPDATE`
       }),
       Effect.orDie
     )
@@ -76,7 +85,7 @@ export class AppRepo extends Effect.Service<AppRepo>()("gatehouse/catalog/AppRep
         Request: Schema.Struct({ tenantId: TenantId, uuid: Schema.UUID }),
         Result: App,
         execute: ({ tenantId, uuid }) =>
-          sql`SELECT * FROM apps WHERE tenant_id = ${tenantId} AND id = ${uuid} FOR UPDATE`
+          sql`SELECT * FROM apps WHERE tenant_id = ${tenantId} AND id = ${uuid} FOR NO KEY UPDATE`
       }),
       Effect.orDie
     )
@@ -85,7 +94,7 @@ export class AppRepo extends Effect.Service<AppRepo>()("gatehouse/catalog/AppRep
         Request: Schema.Struct({ tenantId: TenantId, slug: Schema.String }),
         Result: App,
         execute: ({ slug, tenantId }) =>
-          sql`SELECT * FROM apps WHERE tenant_id = ${tenantId} AND slug = ${slug} FOR UPDATE`
+          sql`SELECT * FROM apps WHERE tenant_id = ${tenantId} AND slug = ${slug} FOR NO KEY UPDATE`
       }),
       Effect.orDie
     )
@@ -120,6 +129,7 @@ export class AppRepo extends Effect.Service<AppRepo>()("gatehouse/catalog/AppRep
       lockSlugs,
       byId,
       locked,
+      lockedWhole,
       remove,
       described,
       byUuid,

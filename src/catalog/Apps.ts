@@ -134,7 +134,9 @@ export class Apps extends Context.Tag("gatehouse/catalog/Apps")<
       })
 
       const drop = Effect.fn("Apps.remove")(function* (id: AppId, confirmation: Option.Option<string>) {
-        const { slug } = yield* locked(id)
+        const found = yield* apps.lockedWhole(id)
+        if (Option.isNone(found)) return yield* new AppNotFound()
+        const { slug } = found.value
         const isConfirmed = Option.isSome(confirmation)
           ? confirmation.value === slug
           : !(yield* history.hasCustomers(id))

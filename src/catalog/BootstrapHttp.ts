@@ -6,7 +6,7 @@ import { fieldErrors } from "../http/ErrorEnvelope.ts"
 import { appItem } from "./AppsHttp.ts"
 import { Bootstrap, type WantedApp } from "./Bootstrap.ts"
 import { chosenTenant } from "./CallerAppHttp.ts"
-import { entitlementItem, offeringItem, productItem } from "./CatalogViews.ts"
+import { entitlementItem, microsOf, offeringItem, productItem } from "./CatalogViews.ts"
 import type { Fault, Naming } from "./domain/CatalogFaults.ts"
 import type { WantedCatalog } from "./domain/CatalogPlan.ts"
 import { invalid } from "./RefusalsHttp.ts"
@@ -33,7 +33,7 @@ const wantedCatalog = ({ entitlements = [], offerings = [], products = [] }: Bod
   products: products.map(({ entitlements: unlocked = [], price, subscription_period, ...product }) => ({
     ...product,
     subscriptionPeriod: subscription_period,
-    priceMicros: price,
+    priceMicros: microsOf(price),
     entitlements: unlocked
   })),
   offerings: offerings.map(({ identifier, is_current: isCurrent, packages = [] }) => ({

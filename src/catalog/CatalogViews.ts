@@ -1,4 +1,6 @@
+import { Option } from "effect"
 import type { Entitlement } from "./domain/Entitlement.ts"
+import { fromMicros, toMicros } from "./domain/Money.ts"
 import type { Offering, Package, PresentedOffering } from "./domain/Offering.ts"
 import type { Product } from "./domain/Product.ts"
 
@@ -11,7 +13,7 @@ export const productItem = (product: Product) => ({
   name: product.name,
   type: product.type,
   subscription_period: product.subscriptionPeriod,
-  price: product.priceMicros,
+  price: product.priceMicros === null ? null : fromMicros(product.priceMicros),
   currency: product.currency
 })
 
@@ -42,3 +44,7 @@ export const presentedItem = (offering: PresentedOffering) => ({
   is_current: offering.isCurrent,
   packages: offering.packages.map((found) => ({ ...packageItem(found), products: found.products.map(productItem) }))
 })
+
+/** A price that the form has let pass, as micros; absent and `null` stay what they are. */
+export const microsOf = <Absent extends null | undefined>(price: number | Absent): number | null | Absent =>
+  typeof price === "number" ? Option.getOrNull(toMicros(price)) : price

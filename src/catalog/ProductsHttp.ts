@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { ServiceApi } from "../api/ServiceApi.ts"
 import { pageAnswer, pageOf } from "../http/Pages.ts"
 import { callerApp, callerRecord } from "./CallerAppHttp.ts"
-import { productItem } from "./CatalogViews.ts"
+import { microsOf, productItem } from "./CatalogViews.ts"
 import { ProductId } from "./domain/Product.ts"
 import { Products } from "./Products.ts"
 import { bought, gone, taken, unfit, unknownNames } from "./RefusalsHttp.ts"
@@ -26,7 +26,7 @@ export const ProductsHttp = HttpApiBuilder.group(ServiceApi, "products", (handle
           const app = yield* callerApp(path.app)
           const { currency = null, entitlements = [], identifier, name, price = null, store, type } = payload
           const { subscription_period: subscriptionPeriod = null } = payload
-          const fields = { store, identifier, name, type, subscriptionPeriod, priceMicros: price, currency }
+          const fields = { store, identifier, name, type, subscriptionPeriod, priceMicros: microsOf(price), currency }
           return { data: productItem(yield* products.create(app.id, fields, entitlements)) }
         }).pipe(Effect.catchTags({ IdentifierTaken: taken, UnknownIdentifiers: unknownNames("entitlements") }))
       )
@@ -37,7 +37,7 @@ export const ProductsHttp = HttpApiBuilder.group(ServiceApi, "products", (handle
         Effect.gen(function* () {
           const product = yield* callerProduct(path.product)
           const { currency, identifier, name, price, subscription_period: subscriptionPeriod, type } = payload
-          const changes = { identifier, name, type, subscriptionPeriod, priceMicros: price, currency }
+          const changes = { identifier, name, type, subscriptionPeriod, priceMicros: microsOf(price), currency }
           return { data: productItem(yield* products.update(product, changes)) }
         }).pipe(
           Effect.catchTags({

@@ -25,7 +25,7 @@ export class MessageRepo extends Effect.Service<MessageRepo>()("gatehouse/channe
           Schema.encode(Schema.Array(Row))(rows),
           (encoded) => sql`
             INSERT INTO messages ${sql.insert(encoded)}
-            ON CONFLICT (channel_id, chat_id, platform_message_id) DO NOTHING RETURNING id`
+            ON CONFLICT DO NOTHING RETURNING id`
         ),
       Effect.flatMap(Schema.decodeUnknown(Ids)),
       Effect.map((found) => new Set(found.map(({ id }) => id))),

@@ -1,5 +1,6 @@
 import { Array, Context, Data, DateTime, Effect, Layer, Metric, Option } from "effect"
 import { nextId } from "../kit/Id.ts"
+import { idOfRequest } from "../kit/Idempotency.ts"
 import { messages as messageCount } from "../Metrics.ts"
 import type { SentMessage } from "../platform/Platform.ts"
 import type { SeenMessage } from "../platform/domain/PlatformEvent.ts"
@@ -234,15 +235,15 @@ export class Messages extends Context.Tag("gatehouse/channel/Messages")<
           source: input.source,
           timestamp: now
         })
-        yield* repo.insert([{ ...message, createdAt: now }])
-        return message
+        const isNew = (yield* repo.insert([{ ...message, createdAt: now }])).has(input.id)
+        return isNew ? message : yield* Effect.flatMap(repo.byId(input.id), Effect.orDie)
       })
 
       const sendText = Effect.fn("Messages.sendText")(function* (channel: Channel, to: string, body: string) {
         if (channel.status !== "connected") return yield* new NotConnected()
         if (!address.test(to))
           return yield* new RecipientWrong({ reason: "must be pb:<thread_id> or pbuser:<username>" })
-        const id = MessageId.make(yield* nextId)
+        const id = MessageId.make(yield* idOfRequest)
         const queued = yield* queue({ id, channelId: channel.id, to, body, source: "api" })
         yield* waker.wake(channel.id)
         const stored = yield* watch.settled(id, patience)

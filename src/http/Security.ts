@@ -6,6 +6,7 @@ import { AccessTokenAuth, AppKeyAuth, ChannelTokenAuth, OperatorAuth, Requires }
 import { Apps } from "../catalog/Apps.ts"
 import { Channels } from "../channel/Channels.ts"
 import { AccessTokens } from "../identity/AccessTokens.ts"
+import { leaveTrail } from "../identity/AuditLog.ts"
 import { allows } from "../identity/domain/Ability.ts"
 import type { Requirement } from "../identity/domain/User.ts"
 import { OperatorTokens } from "../identity/OperatorTokens.ts"
@@ -47,6 +48,7 @@ const accessTokens = Layer.effect(
           if (ability !== "*" && !allows(abilities, ability)) {
             return yield* new Forbidden({ message: `The token lacks the ability ${ability}.` })
           }
+          yield* leaveTrail({ caller: Option.some({ userId, tokenId: id }) })
           return { userId, tokenId: id, abilities, role }
         })
     })

@@ -16,6 +16,7 @@ import { ErrorEnvelope, problemResponse } from "./ErrorEnvelope.ts"
 import * as Health from "./Health.ts"
 import * as MetricsRoute from "./MetricsRoute.ts"
 import { type BodyRefusal, admit } from "./RequestBody.ts"
+import { Mutations } from "./Mutations.ts"
 import { requestIdOf } from "./RequestId.ts"
 import { Shortcut } from "./Shortcut.ts"
 
@@ -42,18 +43,29 @@ const count = (status: number) => {
  * What every request passes, whatever it is for: the request id, the checks of the body, the headers that every answer
  * carries. Nothing of the API is cacheable, so no answer with a secret is.
  */
-const front = <E, R>(app: HttpApp.Default<E, R>, shortcut: Shortcut["Type"]): HttpApp.Default<E, R> => {
-  const longWay = (request: HttpServerRequest.HttpServerRequest) =>
+const front = <R>(
+  app: HttpApp.Default<never, R>,
+  shortcut: Shortcut["Type"],
+  mutations: Mutations["Type"]
+): HttpApp.Default<never, R> => {
+  const longWay = (request: HttpServerRequest.HttpServerRequest, requestId: string) =>
     admit(request).pipe(
-      Effect.flatMap((admitted) => Effect.provideService(app, HttpServerRequest.HttpServerRequest, admitted)),
+      Effect.flatMap((admitted) =>
+        mutations.around(admitted, requestId, Effect.provideService(app, HttpServerRequest.HttpServerRequest, admitted))
+      ),
       Effect.catchIf(isRefusal, (refusal) => Effect.succeed(refused(refusal)))
     )
-  const shortWay = (request: HttpServerRequest.HttpServerRequest) =>
-    Effect.flatMap(shortcut.answer(request), Option.match({ onNone: () => longWay(request), onSome: Effect.succeed }))
+  const shortWay = (request: HttpServerRequest.HttpServerRequest, requestId: string) =>
+    Effect.flatMap(
+      shortcut.answer(request),
+      Option.match({ onNone: () => longWay(request, requestId), onSome: Effect.succeed })
+    )
   return Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
     Effect.flatMap(requestIdOf(request.headers["x-request-id"]), (requestId) =>
       Effect.map(
-        shortcut.matches(request) ? shortWay(request) : Effect.annotateLogs(longWay(request), "request_id", requestId),
+        shortcut.matches(request)
+          ? shortWay(request, requestId)
+          : Effect.annotateLogs(longWay(request, requestId), "request_id", requestId),
         (response) => {
           count(response.status)
           return HttpServerResponse.setHeaders(response, { "x-request-id": requestId, "cache-control": "no-store" })
@@ -84,9 +96,9 @@ const listening = (address: { readonly host: string; readonly port: number }) =>
 
 /** Both APIs and the operational routes on one port. Who implements the groups of the APIs is given from outside. */
 export const layer = (options: { readonly host: string; readonly port: number; readonly trustProxy: boolean }) =>
-  HttpApiBuilder.httpApp.pipe(
-    Effect.zipWith(Shortcut, (app, shortcut) => {
-      const served = front(app, shortcut)
+  Effect.all([HttpApiBuilder.httpApp, Shortcut, Mutations]).pipe(
+    Effect.map(([app, shortcut, mutations]) => {
+      const served = front(app, shortcut, mutations)
       return HttpServer.serve(options.trustProxy ? HttpMiddleware.xForwardedHeaders(served) : served)
     }),
     Layer.unwrapEffect,

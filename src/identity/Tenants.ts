@@ -1,4 +1,5 @@
 import { Context, Data, Effect, Layer, Option } from "effect"
+import { leaveTrail } from "./AuditLog.ts"
 import { reaches } from "./domain/Ability.ts"
 import { type Caller, Membership, Tenant, type TenantId, type UserId } from "./domain/User.ts"
 import { TenantRepo } from "./TenantRepo.ts"
@@ -40,6 +41,7 @@ export class Tenants extends Context.Tag("gatehouse/identity/Tenants")<
         })
         if (chosen === undefined) return yield* new TenantNotFound()
         if (!reaches(chosen.role, caller.role)) return yield* new RoleTooLow({ needed: caller.role })
+        yield* leaveTrail({ tenantId: Option.some(chosen.tenant.id) })
         return chosen.tenant
       })
 
@@ -47,6 +49,7 @@ export class Tenants extends Context.Tag("gatehouse/identity/Tenants")<
         const membership = yield* tenants.roleIn({ userId: caller.userId, tenantId })
         if (Option.isNone(membership)) return yield* new TenantNotFound()
         if (!reaches(membership.value.role, caller.role)) return yield* new RoleTooLow({ needed: caller.role })
+        yield* leaveTrail({ tenantId: Option.some(tenantId) })
       })
 
       return Tenants.of({ ofUser, select, authorize })

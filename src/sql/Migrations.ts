@@ -7,6 +7,7 @@ import subscription from "./migrations/0004_subscription.ts"
 import channel from "./migrations/0005_channel.ts"
 import reply from "./migrations/0006_reply.ts"
 import offerings from "./migrations/0008_offerings.ts"
+import requests from "./migrations/0012_requests.ts"
 
 /** The database cannot be brought up to date, in one line for the operator: nothing was changed. */
 export class MigrationFailed extends Data.TaggedError("MigrationFailed")<{
@@ -21,7 +22,8 @@ const loader = Migrator.fromRecord({
   "0004_subscription": subscription,
   "0005_channel": channel,
   "0006_reply": reply,
-  "0008_offerings": offerings
+  "0008_offerings": offerings,
+  "0012_requests": requests
 })
 
 const migrateLock = 7_426_001

@@ -28,20 +28,26 @@ export const prune = Effect.fn("Retention.prune")(function* (before: DateTime.Ut
       RETURNING id`,
     sql`
       DELETE FROM store_notifications WHERE id IN (
-        SELECT id FROM store_notifications WHERE received_at < ${limit} AND state <> 'pending' LIMIT ${batch}) RETURNING id`,
-    sql`DELETE FROM revoked_operator_tokens WHERE expires_at < now() RETURNING jti`
+        SELECT id FROM store_notifications WHERE received_at < ${limit} AND state <> 'pending' LIMIT ${batch}) RETURNING id`
   ]
   const gone = yield* Effect.forEach(statements, (statement) => Effect.map(statement, (rows) => rows.length))
   return gone.reduce((sum, count) => sum + count, 0)
 })
 
-/** Prunes every hour; 0 days keep everything. */
+/** Deletes what has lost its use by age, whatever the retention: it was never history. */
+export const expire = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`DELETE FROM revoked_operator_tokens WHERE expires_at < now()`
+  yield* sql`DELETE FROM idempotency_keys WHERE created_at < now() - interval '24 hours'`
+}).pipe(Effect.withSpan("Retention.expire"))
+
+/** Prunes every hour; 0 days keep all history. */
 export const layer = (days: number) => {
-  if (days === 0) return Layer.empty
-  const turn = DateTime.now.pipe(
+  const pruned = DateTime.now.pipe(
     Effect.map((now) => DateTime.subtractDuration(now, Duration.days(days))),
     Effect.flatMap((before) => Effect.repeat(prune(before), { while: (gone) => gone > 0 }))
   )
+  const turn = days === 0 ? expire : Effect.zipRight(expire, pruned)
   return Layer.scopedDiscard(
     Effect.forkScoped(supervise("Retention", Effect.repeat(turn, Schedule.jittered(Schedule.spaced("1 hour")))))
   )

@@ -28,7 +28,7 @@ export const layer = Layer.effect(
       hasCustomers: history.hasCustomers,
       isBought: history.isBought,
       keyRotated: (change) => outbox.transaction(Effect.tap(change, told)),
-      forgotten: (appId, deletion) => endpoints.removeWithOwner(appId, deletion)
+      forgotten: (appId, deletion) => outbox.transaction(Effect.zipLeft(deletion, endpoints.removeOf(appId)))
     })
   })
 ).pipe(Layer.provide(AppHistoryRepo.Default), Layer.provide(Events.layer))

@@ -3,7 +3,7 @@ import { DeliveryRepo } from "./DeliveryRepo.ts"
 import type { Delivery } from "./domain/Delivery.ts"
 import type { DeliveryState, OwnerKind } from "./domain/Webhook.ts"
 import { EndpointRepo } from "./EndpointRepo.ts"
-import { EndpointWaker } from "./EndpointWaker.ts"
+import { Outbox } from "./Outbox.ts"
 
 const isId = Schema.is(Schema.UUID)
 
@@ -40,7 +40,7 @@ export class Deliveries extends Context.Tag("gatehouse/webhook/Deliveries")<
     Effect.gen(function* () {
       const repo = yield* DeliveryRepo
       const endpoints = yield* EndpointRepo
-      const waker = yield* EndpointWaker
+      const outbox = yield* Outbox
 
       const byId = Effect.fn("Deliveries.byId")(function* (ownerKind: OwnerKind, id: string) {
         const found = isId(id) ? yield* repo.byId(id) : Option.none()
@@ -54,7 +54,7 @@ export class Deliveries extends Context.Tag("gatehouse/webhook/Deliveries")<
         const isDue = yield* repo.makeDue(id, yield* DateTime.now)
         if (!isDue) return yield* new DeliveryBusy()
         const delivery = yield* byId(ownerKind, id)
-        yield* waker.wake([endpointId])
+        yield* outbox.wake([endpointId])
         return delivery
       })
 

@@ -8,7 +8,7 @@ import { Endpoint } from "./domain/Endpoint.ts"
 import { healthOf, isLost } from "./domain/Health.ts"
 import { verdict } from "./domain/Settle.ts"
 import { sign, signStandard } from "./domain/Signature.ts"
-import type { EndpointId } from "./domain/Webhook.ts"
+import type { DeliveryId, EndpointId } from "./domain/Webhook.ts"
 import { EndpointRepo } from "./EndpointRepo.ts"
 import { QueueRepo } from "./QueueRepo.ts"
 
@@ -59,11 +59,16 @@ export class Dispatch extends Context.Tag("gatehouse/webhook/Dispatch")<
   {
     /** None when the endpoint is gone. */
     readonly open: (id: EndpointId) => Effect.Effect<Option.Option<OpenEndpoint>>
-    /** Takes at most `limit` due deliveries: they are `delivering` until they are settled or released. */
-    readonly claim: (id: EndpointId, limit: number) => Effect.Effect<ReadonlyArray<DueDelivery>>
+    /** Takes at most `limit` due deliveries beside the held ones: they are `delivering` until settled or released. */
+    readonly claim: (
+      id: EndpointId,
+      limit: number,
+      held: ReadonlySet<DeliveryId>
+    ) => Effect.Effect<ReadonlyArray<DueDelivery>>
     /** Gives back what was claimed and never sent, by a loop that crashed too. */
     readonly release: (id: EndpointId) => Effect.Effect<void>
-    readonly nextDue: (id: EndpointId) => Effect.Effect<Option.Option<DateTime.Utc>>
+    /** When the next delivery beside the held ones is due. */
+    readonly nextDue: (id: EndpointId, held: ReadonlySet<DeliveryId>) => Effect.Effect<Option.Option<DateTime.Utc>>
     readonly attempt: (target: OpenEndpoint, delivery: DueDelivery) => Effect.Effect<Settlement>
     /** Waits until one more attempt may be under way in this process; once it is, it is finished. */
     readonly withPermit: <A, E, R>(attempt: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
@@ -142,9 +147,10 @@ export class Dispatch extends Context.Tag("gatehouse/webhook/Dispatch")<
 
       return Dispatch.of({
         open,
-        claim: (endpointId, limit) => Effect.flatMap(DateTime.now, (now) => queue.claim({ endpointId, now, limit })),
+        claim: (endpointId, limit, held) =>
+          Effect.flatMap(DateTime.now, (now) => queue.claim({ endpointId, now, limit, held: [...held] })),
         release: queue.release,
-        nextDue: queue.nextDue,
+        nextDue: (endpointId, held) => queue.nextDue({ endpointId, held: [...held] }),
         attempt,
         withPermit: (effect) =>
           Effect.uninterruptibleMask((restore) =>

@@ -43,17 +43,6 @@ export class EndpointRepo extends Effect.Service<EndpointRepo>()("gatehouse/webh
       }),
       Effect.orDie
     )
-    /** Holds the keys until the transaction ends: no delivery is inserted for an endpoint that is being removed. */
-    const activeOf = Effect.fn("EndpointRepo.activeOf")(
-      SqlSchema.findAll({
-        Request: Schema.Array(Schema.String),
-        Result: Schema.Struct({ id: EndpointId, ownerId: Schema.UUID, events: Schema.Array(Schema.String) }),
-        execute: (ownerIds) => sql`
-          SELECT id, owner_id, events FROM webhook_endpoints
-          WHERE is_active AND owner_id = ANY(${ownerIds}::uuid[]) ORDER BY id FOR KEY SHARE`
-      }),
-      Effect.orDie
-    )
     /** Null keeps a column. Whoever turns an endpoint on or off clears what the system noted. */
     const update = Effect.fn("EndpointRepo.update")(
       SqlSchema.findOne({
@@ -100,6 +89,6 @@ export class EndpointRepo extends Effect.Service<EndpointRepo>()("gatehouse/webh
       }),
       Effect.orDie
     )
-    return { insert, byId, page, activeOf, update, noteFailure, disable, remove, removeOf } as const
+    return { insert, byId, page, update, noteFailure, disable, remove, removeOf } as const
   })
 }) {}

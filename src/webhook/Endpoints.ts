@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto"
-import { SqlClient, type SqlError } from "@effect/sql"
+import { SqlClient } from "@effect/sql"
 import { Context, Data, DateTime, Effect, Layer, Option, type Redacted } from "effect"
 import { nextId } from "../kit/Id.ts"
 import { Seal } from "../kit/Seal.ts"
@@ -7,7 +7,7 @@ import { Endpoint } from "./domain/Endpoint.ts"
 import { secretOf } from "./domain/Signature.ts"
 import { EndpointId, type Owner } from "./domain/Webhook.ts"
 import { EndpointRepo } from "./EndpointRepo.ts"
-import { EndpointWaker } from "./EndpointWaker.ts"
+import { Outbox } from "./Outbox.ts"
 import { QueueRepo } from "./QueueRepo.ts"
 import { checkTarget, type TargetPolicy, type TargetRefused } from "./TargetGuard.ts"
 
@@ -51,11 +51,8 @@ export class Endpoints extends Context.Tag("gatehouse/webhook/Endpoints")<
     ) => Effect.Effect<Endpoint, EndpointNotFound | TargetRefused>
     /** Cancels what is due; the history of deliveries stays. */
     readonly remove: (id: EndpointId) => Effect.Effect<void, EndpointNotFound>
-    /** Runs the owner's own deletion in one transaction with that of its endpoints; cancels what is due. */
-    readonly removeWithOwner: <A, E>(
-      ownerId: string,
-      deletion: Effect.Effect<A, E>
-    ) => Effect.Effect<A, E | SqlError.SqlError>
+    /** All of an owner that goes: cancels what is due. Joins the caller's transaction. */
+    readonly removeOf: (ownerId: string) => Effect.Effect<void>
   }
 >() {
   static readonly layer = (policy: TargetPolicy) =>
@@ -65,7 +62,7 @@ export class Endpoints extends Context.Tag("gatehouse/webhook/Endpoints")<
         const sql = yield* SqlClient.SqlClient
         const repo = yield* EndpointRepo
         const queue = yield* QueueRepo
-        const waker = yield* EndpointWaker
+        const outbox = yield* Outbox
         const seal = yield* Seal
 
         const create = Effect.fn("Endpoints.create")(function* (input: NewEndpoint) {
@@ -104,7 +101,7 @@ export class Endpoints extends Context.Tag("gatehouse/webhook/Endpoints")<
             .withTransaction(isActive === false ? Effect.zipLeft(changed, queue.cancel(id)) : changed)
             .pipe(Effect.catchTag("SqlError", Effect.die))
           if (Option.isNone(updated)) return yield* new EndpointNotFound()
-          yield* waker.wake([id])
+          yield* outbox.wake([id])
           return updated.value
         })
 
@@ -113,21 +110,18 @@ export class Endpoints extends Context.Tag("gatehouse/webhook/Endpoints")<
             .withTransaction(Effect.zipLeft(repo.remove(id), queue.cancel(id)))
             .pipe(Effect.catchTag("SqlError", Effect.die))
           if (!isRemoved) return yield* new EndpointNotFound()
-          yield* waker.wake([id])
+          yield* outbox.wake([id])
         })
 
-        const removeWithOwner = <A, E>(ownerId: string, deletion: Effect.Effect<A, E>) =>
-          Effect.gen(function* () {
-            const answer = yield* deletion
+        const removeOf = Effect.fn("Endpoints.removeOf")(
+          function* (ownerId: string) {
             const removed = (yield* repo.removeOf(ownerId)).map(({ id }) => id)
             yield* Effect.forEach(removed, queue.cancel, { discard: true })
-            return { answer, removed }
-          }).pipe(
-            sql.withTransaction,
-            Effect.tap(({ removed }) => waker.wake(removed)),
-            Effect.map(({ answer }) => answer),
-            Effect.withSpan("Endpoints.removeWithOwner")
-          )
+            yield* outbox.wake(removed)
+          },
+          outbox.transaction,
+          Effect.catchTag("SqlError", Effect.die)
+        )
 
         return Endpoints.of({
           create,
@@ -135,7 +129,7 @@ export class Endpoints extends Context.Tag("gatehouse/webhook/Endpoints")<
           page: (ownerId, { before, limit }) => repo.page({ ownerId, before: Option.getOrNull(before), limit }),
           update,
           remove,
-          removeWithOwner
+          removeOf
         })
       })
     )

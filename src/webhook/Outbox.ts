@@ -1,6 +1,6 @@
 import type { SqlError } from "@effect/sql"
 import { Context, type DateTime, type Effect } from "effect"
-import type { Owner } from "./domain/Webhook.ts"
+import type { EndpointId, Owner } from "./domain/Webhook.ts"
 
 /**
  * An event to be told to the outside. `eventId` stays the same over all attempts. `data` is what the body carries under
@@ -27,5 +27,7 @@ export class Outbox extends Context.Tag("gatehouse/webhook/Outbox")<
   {
     readonly transaction: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | SqlError.SqlError, R>
     readonly publish: (events: ReadonlyArray<OutboundEvent>) => Effect.Effect<void>
+    /** Tells endpoints that they or their deliveries were changed: after the commit where a transaction is open. */
+    readonly wake: (ids: ReadonlyArray<EndpointId>) => Effect.Effect<void>
   }
 >() {}

@@ -1,9 +1,8 @@
 import { SqlClient } from "@effect/sql"
 import { DateTime, Effect, FiberRef, Layer, Option } from "effect"
-import { nextId } from "../kit/Id.ts"
-import { takes } from "./domain/EventFilter.ts"
+import type { DueDelivery } from "./domain/Delivery.ts"
+import { filtersTaking } from "./domain/EventFilter.ts"
 import type { EndpointId, Owner } from "./domain/Webhook.ts"
-import { EndpointRepo } from "./EndpointRepo.ts"
 import { EndpointWaker } from "./EndpointWaker.ts"
 import { Outbox, type OutboundEvent } from "./Outbox.ts"
 import { QueueRepo } from "./QueueRepo.ts"
@@ -14,59 +13,113 @@ const ownerField: { readonly [Kind in Owner["kind"]]: string } = { app: "app_id"
 const bodyOf = ({ data, event, owner, timestamp }: OutboundEvent): string =>
   JSON.stringify({ event, [ownerField[owner.kind]]: owner.id, timestamp: DateTime.formatIso(timestamp), data })
 
-/** The outbox on PostgreSQL: rows in the caller's transaction, wake-ups after its commit. */
+/** How deep the fiber is in transactions and their savepoints: 0 outside. */
+const depth = Effect.map(
+  Effect.serviceOption(SqlClient.TransactionConnection),
+  Option.match({ onNone: () => 0, onSome: ([, savepoints]) => savepoints + 1 })
+)
+
+/** What one level of `transaction` published: rows that are reserved, and endpoints that can only be woken. */
+class Published {
+  readonly reserved = new Map<EndpointId, Array<DueDelivery>>()
+  readonly woken = new Set<EndpointId>()
+  /** The level itself: below a savepoint that the outbox did not set, rows may be undone without its knowledge. */
+  readonly depth: number
+  /** Whether the end of the outermost level is the commit. */
+  readonly endsInCommit: boolean
+
+  constructor(depth: number, endsInCommit: boolean) {
+    this.depth = depth
+    this.endsInCommit = endsInCommit
+  }
+
+  add(endpointId: EndpointId, deliveries: ReadonlyArray<DueDelivery>) {
+    const others = this.reserved.get(endpointId)
+    if (others === undefined) this.reserved.set(endpointId, [...deliveries])
+    else others.push(...deliveries)
+  }
+
+  absorb(inner: Published) {
+    inner.woken.forEach((id) => this.woken.add(id))
+    inner.reserved.forEach((deliveries, id) => this.add(id, deliveries))
+  }
+}
+
+/** The outbox on PostgreSQL: rows in the caller's transaction, hand-over and wake-ups after its commit. */
 export const layer = Layer.scoped(
   Outbox,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const endpoints = yield* EndpointRepo
     const queue = yield* QueueRepo
     const waker = yield* EndpointWaker
-    const open = yield* FiberRef.make(Option.none<Set<EndpointId>>())
+    const open = yield* FiberRef.make(Option.none<Published>())
 
-    const transaction = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-      Effect.flatMap(FiberRef.get(open), (outer) => {
-        if (Option.isSome(outer)) return sql.withTransaction(effect)
-        const woken = new Set<EndpointId>()
+    const inside = <A, E, R>(effect: (published: Published) => Effect.Effect<A, E, R>) =>
+      Effect.flatMap(Effect.all([FiberRef.get(open), depth]), ([outer, around]) => {
+        const endsInCommit = Option.match(outer, { onNone: () => around === 0, onSome: (level) => level.endsInCommit })
+        const published = new Published(around + 1, endsInCommit)
+        const committed = Option.match(outer, {
+          onNone: () => Effect.zipRight(waker.handOver(published.reserved), waker.wake(published.woken)),
+          onSome: (level) => Effect.sync(() => level.absorb(published))
+        })
         return Effect.uninterruptibleMask((restore) =>
-          restore(Effect.locally(sql.withTransaction(effect), open, Option.some(woken))).pipe(
-            Effect.zipLeft(Effect.suspend(() => waker.wake(woken)))
+          restore(Effect.locally(sql.withTransaction(effect(published)), open, Option.some(published))).pipe(
+            Effect.onError(() => waker.withdraw(published.reserved)),
+            Effect.zipLeft(committed)
           )
         )
       })
 
-    const write = Effect.fn("Outbox.publish")(function* (events: ReadonlyArray<OutboundEvent>) {
-      const now = yield* DateTime.now
-      const active = yield* endpoints.activeOf([...new Set(events.map(({ owner }) => owner.id))])
-      const wanted = events.flatMap((event) =>
-        active
-          .filter((endpoint) => endpoint.ownerId === event.owner.id && takes(endpoint.events, event.event))
-          .map((endpoint) => ({ event, endpointId: endpoint.id }))
-      )
-      const deliveries = yield* Effect.forEach(wanted, ({ endpointId, event: { event, eventId, owner } }) =>
-        Effect.map(nextId, (id) => ({ id, endpointId, ownerId: owner.id, eventId, event }))
-      )
+    const offer = (published: Published, endpointId: EndpointId, deliveries: ReadonlyArray<DueDelivery>) =>
+      Effect.gen(function* () {
+        const isOurs = published.endsInCommit && published.depth === (yield* depth)
+        const isReserved = isOurs && (yield* waker.reserve(endpointId, deliveries))
+        if (isReserved) published.add(endpointId, deliveries)
+        else published.woken.add(endpointId)
+      })
+
+    const write = Effect.fn("Outbox.publish")(function* (events: ReadonlyArray<OutboundEvent>, published: Published) {
       const rows = events.map((event) => ({
         id: event.eventId,
         ownerKind: event.owner.kind,
         ownerId: event.owner.id,
         event: event.event,
         body: bodyOf(event),
+        filters: filtersTaking(event.event),
         createdAt: event.timestamp
       }))
-      yield* queue.insert(rows, deliveries, now)
-      const collected = yield* FiberRef.get(open)
-      if (Option.isSome(collected)) deliveries.forEach(({ endpointId }) => collected.value.add(endpointId))
+      const byId = new Map(rows.map((row) => [row.id, row]))
+      const byEndpoint = new Map<EndpointId, Array<DueDelivery>>()
+      for (const { endpointId, eventId, id } of yield* queue.publish(rows, yield* DateTime.now)) {
+        const { body = "", event = "" } = byId.get(eventId) ?? {}
+        const delivery = { id, eventId, event, body, attemptCount: 0 }
+        const others = byEndpoint.get(endpointId)
+        if (others === undefined) byEndpoint.set(endpointId, [delivery])
+        else others.push(delivery)
+      }
+      yield* Effect.forEach(byEndpoint, ([id, deliveries]) => offer(published, id, deliveries), { discard: true })
     })
 
     return Outbox.of({
-      transaction,
+      transaction: (effect) => inside(() => effect),
       publish: (events) => {
         if (events.length === 0) return Effect.void
-        return Effect.flatMap(FiberRef.get(open), (outer) =>
-          Option.isSome(outer) ? write(events) : Effect.orDie(transaction(write(events)))
+        return Effect.flatMap(
+          FiberRef.get(open),
+          Option.match({
+            onNone: () => Effect.orDie(inside((published) => write(events, published))),
+            onSome: (published) => write(events, published)
+          })
         )
-      }
+      },
+      wake: (ids) =>
+        Effect.flatMap(
+          FiberRef.get(open),
+          Option.match({
+            onNone: () => waker.wake(ids),
+            onSome: ({ woken }) => Effect.sync(() => ids.forEach((id) => woken.add(id)))
+          })
+        )
     })
   })
 )

@@ -1,7 +1,7 @@
 import { SqlClient, SqlSchema } from "@effect/sql"
 import { DateTime, Effect, Option, Schema } from "effect"
 import { DueDelivery, type Settlement } from "./domain/Delivery.ts"
-import { EndpointId, type OwnerKind } from "./domain/Webhook.ts"
+import { DeliveryId, EndpointId, type OwnerKind } from "./domain/Webhook.ts"
 
 interface NewEvent {
   readonly id: string
@@ -9,54 +9,74 @@ interface NewEvent {
   readonly ownerId: string
   readonly event: string
   readonly body: string
+  readonly filters: ReadonlyArray<string>
   readonly createdAt: DateTime.Utc
 }
 
-interface NewDelivery {
-  readonly id: string
-  readonly endpointId: string
-  readonly ownerId: string
-  readonly eventId: string
-  readonly event: string
-}
+const NewDelivery = Schema.Struct({ id: DeliveryId, endpointId: EndpointId, eventId: Schema.UUID })
 
 /** Between bodies: JSON escapes it, and joined they need no quoting, which costs more than all else here. */
 const separator = "\u001e"
 
 /**
  * Deliveries as a queue. `due_at` is set as long as there is something to do; `delivering` marks what a loop has taken,
- * and a crash leaves it due. Arrays instead of value lists: one text for any number of rows.
+ * and a crash leaves it due. What a loop was handed over stays as it was until it is settled: its loop names what it
+ * holds. Arrays instead of value lists: one text for any number of rows.
  */
 export class QueueRepo extends Effect.Service<QueueRepo>()("gatehouse/webhook/QueueRepo", {
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
 
-    const insert = Effect.fn("QueueRepo.insert")(
-      (events: ReadonlyArray<NewEvent>, deliveries: ReadonlyArray<NewDelivery>, now: DateTime.Utc) => sql`
-        WITH events AS (
-          INSERT INTO webhook_events (id, owner_kind, owner_id, event, body, created_at)
+    const isFree = (held: ReadonlyArray<string>) =>
+      held.length === 0
+        ? sql`state <> 'delivering'`
+        : sql`state <> 'delivering' AND NOT EXISTS (SELECT FROM unnest(${held}::uuid[]) AS h (id) WHERE h.id = webhook_deliveries.id)`
+
+    /**
+     * Keeps events and makes one due delivery for each active endpoint of their owner that has one of their `filters`.
+     * The endpoints' keys are held until the transaction ends: none is removed meanwhile. A delivery's id is that of its
+     * event but for the last five bytes, so deliveries sort like their events.
+     */
+    const publish = Effect.fn("QueueRepo.publish")(
+      (events: ReadonlyArray<NewEvent>, now: DateTime.Utc) => sql`/* prepared: outbox_publish */
+        WITH new AS (
           SELECT * FROM unnest(${events.map(({ id }) => id)}::uuid[], ${events.map(({ ownerKind }) => ownerKind)}::text[],
-            ${events.map(({ ownerId }) => ownerId)}::uuid[],
-            ${events.map(({ event }) => event)}::text[], string_to_array(${events.map(({ body }) => body).join(separator)}, ${separator}),
-            ${events.map(({ createdAt }) => DateTime.formatIso(createdAt))}::timestamptz[])
+            ${events.map(({ ownerId }) => ownerId)}::uuid[], ${events.map(({ event }) => event)}::text[],
+            string_to_array(${events.map(({ body }) => body).join(separator)}, ${separator}),
+            ${events.map(({ filters }) => filters.join(" "))}::text[],
+            ${events.map(({ createdAt }) => DateTime.formatIso(createdAt))}::timestamptz[]
+          ) AS e (id, owner_kind, owner_id, event, body, filters, created_at)
+        ), kept AS (
+          INSERT INTO webhook_events (id, owner_kind, owner_id, event, body, created_at)
+          SELECT id, owner_kind, owner_id, event, body, created_at FROM new
+        ), wanted AS (
+          SELECT endpoint.id AS endpoint_id, new.id AS event_id, new.owner_id, new.event
+          FROM webhook_endpoints endpoint
+          JOIN new ON new.owner_id = endpoint.owner_id AND endpoint.events && string_to_array(new.filters, ' ')
+          WHERE endpoint.is_active ORDER BY endpoint.id, new.id FOR KEY SHARE OF endpoint
         )
         INSERT INTO webhook_deliveries (id, endpoint_id, owner_id, event_id, event, state, due_at, created_at)
-        SELECT d.*, 'pending', ${DateTime.toDateUtc(now)}::timestamptz, ${DateTime.toDateUtc(now)}::timestamptz
-        FROM unnest(${deliveries.map(({ id }) => id)}::uuid[], ${deliveries.map(({ endpointId }) => endpointId)}::uuid[],
-          ${deliveries.map(({ ownerId }) => ownerId)}::uuid[], ${deliveries.map(({ eventId }) => eventId)}::uuid[],
-          ${deliveries.map(({ event }) => event)}::text[]) AS d`,
-      Effect.asVoid,
+        SELECT overlay(event_id::text PLACING right(gen_random_uuid()::text, 10) FROM 27)::uuid,
+          endpoint_id, owner_id, event_id, event, 'pending', now, now
+        FROM wanted, (SELECT ${DateTime.toDateUtc(now)}::timestamptz AS now) AS clock
+        RETURNING id, endpoint_id, event_id`,
+      Effect.flatMap(Schema.decodeUnknown(Schema.Array(NewDelivery))),
       Effect.orDie
     )
-    /** Takes the next due rows of one endpoint, longest due first. */
+    /** Takes the next due rows of one endpoint, longest due first, but those that its loop holds already. */
     const claim = Effect.fn("QueueRepo.claim")(
       SqlSchema.findAll({
-        Request: Schema.Struct({ endpointId: EndpointId, now: Schema.DateTimeUtcFromDate, limit: Schema.Int }),
+        Request: Schema.Struct({
+          endpointId: EndpointId,
+          now: Schema.DateTimeUtcFromDate,
+          limit: Schema.Int,
+          held: Schema.Array(Schema.String)
+        }),
         Result: DueDelivery,
-        execute: ({ endpointId, limit, now }) => sql`
+        execute: ({ endpointId, held, limit, now }) => sql`
           WITH due AS (
             SELECT id FROM webhook_deliveries
-            WHERE endpoint_id = ${endpointId} AND due_at <= ${now} AND state <> 'delivering'
+            WHERE endpoint_id = ${endpointId} AND due_at <= ${now} AND ${isFree(held)}
             ORDER BY due_at, id LIMIT ${limit}
           ), taken AS (
             UPDATE webhook_deliveries d SET state = 'delivering' FROM due
@@ -70,18 +90,22 @@ export class QueueRepo extends Effect.Service<QueueRepo>()("gatehouse/webhook/Qu
     )
     const nextDue = Effect.fn("QueueRepo.nextDue")(
       SqlSchema.single({
-        Request: EndpointId,
+        Request: Schema.Struct({ endpointId: EndpointId, held: Schema.Array(Schema.String) }),
         Result: Schema.Struct({ dueAt: Schema.OptionFromNullOr(Schema.DateTimeUtcFromDate) }),
-        execute: (id) => sql`
+        execute: ({ endpointId, held }) => sql`
           SELECT min(due_at) AS due_at FROM webhook_deliveries
-          WHERE endpoint_id = ${id} AND due_at IS NOT NULL AND state <> 'delivering'`
+          WHERE endpoint_id = ${endpointId} AND due_at IS NOT NULL AND ${isFree(held)}`
       }),
       Effect.map(({ dueAt }) => dueAt),
       Effect.orDie
     )
     /** What was canceled meanwhile stays so, unless it arrived after all. `isWell` forgets the endpoint's failures. */
     const settle = Effect.fn("QueueRepo.settle")(
-      (endpointId: EndpointId, settlements: ReadonlyArray<Settlement>, isWell: boolean) => sql`
+      (
+        endpointId: EndpointId,
+        settlements: ReadonlyArray<Settlement>,
+        isWell: boolean
+      ) => sql`/* prepared: delivery_settle */
         WITH well AS (
           UPDATE webhook_endpoints SET failing_since = NULL
           WHERE id = ${endpointId} AND failing_since IS NOT NULL AND ${isWell}
@@ -98,8 +122,8 @@ export class QueueRepo extends Effect.Service<QueueRepo>()("gatehouse/webhook/Qu
           ) AS s (id, state, number, due_at, attempt_id, started_at, duration_ms, code, response_body, error)
         ), updated AS (
           UPDATE webhook_deliveries d SET attempt_count = s.number,
-            state = CASE WHEN d.state = 'delivering' OR s.state = 'succeeded' THEN s.state ELSE d.state END,
-            due_at = CASE WHEN d.state = 'delivering' OR s.state = 'succeeded' THEN s.due_at ELSE d.due_at END
+            state = CASE WHEN d.state <> 'canceled' OR s.state = 'succeeded' THEN s.state ELSE d.state END,
+            due_at = CASE WHEN d.state <> 'canceled' OR s.state = 'succeeded' THEN s.due_at ELSE d.due_at END
           FROM settled s WHERE d.id = s.id RETURNING d.id
         )
         INSERT INTO webhook_attempts (id, delivery_id, number, started_at, duration_ms, code, response_body, error)
@@ -137,6 +161,6 @@ export class QueueRepo extends Effect.Service<QueueRepo>()("gatehouse/webhook/Qu
       }),
       Effect.orDie
     )
-    return { insert, claim, nextDue, settle, release, cancel, endpointsDue } as const
+    return { publish, claim, nextDue, settle, release, cancel, endpointsDue } as const
   })
 }) {}

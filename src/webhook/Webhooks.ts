@@ -19,7 +19,8 @@ export const layer = (policy: TargetPolicy) => {
   const actors = Layer.mergeAll(EndpointEntity.layer, WakeEndpoints.layer).pipe(
     Layer.provide(Dispatch.layer.pipe(Layer.provide(Attempt.layer(policy))))
   )
-  return Layer.mergeAll(OutboxSql.layer, Endpoints.layer(policy), Deliveries.layer, actors).pipe(
+  return Layer.mergeAll(Endpoints.layer(policy), Deliveries.layer, actors).pipe(
+    Layer.provideMerge(OutboxSql.layer),
     Layer.provide(WakeEndpoints.waker),
     Layer.provide(AwakeEndpoints.layer),
     Layer.provide(repos)

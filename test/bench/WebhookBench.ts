@@ -20,7 +20,7 @@ import * as Webhooks from "../../src/webhook/Webhooks.ts"
 import * as TestSharding from "../support/TestSharding.ts"
 
 /** Events in one round of each side. */
-const events = 4_000
+const events = 12_000
 /** The first round of each side is for the compiler and does not count. */
 const rounds = 4
 /** Callers that accept at the same time; the bare loop has as many requests under way as the engine may. */

@@ -1,5 +1,6 @@
 import { SqlClient } from "@effect/sql"
 import { assert, layer } from "@effect/vitest"
+import { deepStrictEqual } from "@effect/vitest/utils"
 import { Effect, Option, Redacted } from "effect"
 import { Channels } from "../../src/channel/Channels.ts"
 import { ChannelSessions } from "../../src/channel/ChannelSessions.ts"
@@ -22,7 +23,7 @@ layer(TestDatabase.layer)("Channels", (it) => {
       const channels = yield* Channels
       const { channel, token } = yield* channels.create("Shop", "platform_b")
       assert.match(Redacted.value(token), /^gh_ch_[0-9A-Za-z]{49}$/)
-      assert.deepStrictEqual(
+      deepStrictEqual(
         Option.map(yield* channels.authenticate(token), ({ id }) => id),
         Option.some(channel.id)
       )
@@ -37,7 +38,7 @@ layer(TestDatabase.layer)("Channels", (it) => {
       const made = yield* Effect.forEach(["a", "b", "c"], (name) => channels.create(name, "platform_a"))
       const first = yield* channels.page({ before: Option.none(), limit: 2 })
       const second = yield* channels.page({ before: Option.fromNullable(first[1]?.id), limit: 2 })
-      assert.deepStrictEqual(
+      deepStrictEqual(
         [...first, ...second].slice(0, 3).map(({ name }) => name),
         made.map(({ channel }) => channel.name).reverse()
       )
@@ -51,11 +52,11 @@ layer(TestDatabase.layer)("Channels", (it) => {
         channels.connect(id, { username, password }, Option.map(Option.fromNullable(code), Redacted.make))
       const one = (yield* channels.create("one", "platform_b")).channel.id
       assert.strictEqual((yield* connect(one, "shop")).status, "connected")
-      assert.deepStrictEqual(yield* namesTold(one), ["connection.connected"])
+      deepStrictEqual(yield* namesTold(one), ["connection.connected"])
 
       const two = (yield* channels.create("two", "platform_b")).channel.id
       assert.strictEqual((yield* connect(two, "two-factor")).status, "two_factor_required")
-      assert.deepStrictEqual(yield* namesTold(two), [])
+      deepStrictEqual(yield* namesTold(two), [])
       assert.strictEqual((yield* connect(two, "two-factor", "123456")).status, "connected")
 
       const three = (yield* channels.create("three", "platform_b")).channel.id
@@ -88,7 +89,7 @@ layer(TestDatabase.layer)("Channels", (it) => {
       assert.include(refused, { _tag: "PlatformFailure", reason: "bad_password" })
       const after = yield* channels.byId(channel.id)
       assert.strictEqual(after.status, "disconnected")
-      assert.deepStrictEqual(after.lastError, Option.some("bad_password"))
+      deepStrictEqual(after.lastError, Option.some("bad_password"))
     }).pipe(Effect.provide(Life.layer(world)))
   })
 
@@ -99,7 +100,7 @@ layer(TestDatabase.layer)("Channels", (it) => {
       const { id } = yield* Life.connected
       assert.strictEqual((yield* channels.disconnect(id)).status, "disconnected")
       yield* channels.disconnect(id)
-      assert.deepStrictEqual(yield* namesTold(id), ["connection.connected", "connection.disconnected"])
+      deepStrictEqual(yield* namesTold(id), ["connection.connected", "connection.disconnected"])
       assert.isTrue(Option.isNone(yield* sessions.open(id)))
     }).pipe(Effect.provide(Life.layer(new Life.World())))
   )
@@ -116,7 +117,7 @@ layer(TestDatabase.layer)("Channels", (it) => {
       yield* sessions.lost(before, failure("session_expired"), "error")
       const after = yield* Effect.flatten(sessions.open(id))
       assert.strictEqual(Redacted.value(after.session), "a session of shop")
-      assert.deepStrictEqual(after.cursor, Option.none())
+      deepStrictEqual(after.cursor, Option.none())
       assert.notInclude(yield* namesTold(id), "connection.error")
     }).pipe(Effect.provide(Life.layer(new Life.World())))
   )
@@ -130,8 +131,8 @@ layer(TestDatabase.layer)("Channels", (it) => {
       yield* sessions.lost(open, failure("challenge_required"), "challenge_required")
       yield* sessions.lost(open, failure("challenge_required"), "challenge_required")
       const [, lost, ...more] = yield* told(id)
-      assert.deepStrictEqual(more, [])
-      assert.deepStrictEqual(lost, {
+      deepStrictEqual(more, [])
+      deepStrictEqual(lost, {
         event: "connection.error",
         data: { account_id: id, platform: "platform_b", status: "challenge_required", reason: "challenge_required" }
       })

@@ -1,4 +1,5 @@
 import { assert, layer } from "@effect/vitest"
+import { deepStrictEqual } from "@effect/vitest/utils"
 import { Effect, Fiber, Option } from "effect"
 import { Channels } from "../../src/channel/Channels.ts"
 import { Chats } from "../../src/channel/Chats.ts"
@@ -40,12 +41,12 @@ layer(TestDatabase.layer)("Messages", (it) => {
       assert.isFalse(yield* recorded(channel, world))
 
       const page = yield* messages.page(channel.id, "pb:1", firstPage)
-      assert.deepStrictEqual(
+      deepStrictEqual(
         page.map(({ body }) => body),
         ["are you open?", "hello"]
       )
       const listed = yield* chats.page(channel.id, firstPage)
-      assert.deepStrictEqual(
+      deepStrictEqual(
         listed.map(({ chatId, unreadCount }) => [chatId, unreadCount]),
         [
           ["pb:1", 2],
@@ -53,7 +54,7 @@ layer(TestDatabase.layer)("Messages", (it) => {
         ]
       )
       const events = (yield* told(channel.id)).slice(1)
-      assert.deepStrictEqual(
+      deepStrictEqual(
         events.map(({ data, event }) => [event, data["chat_id"], data["body"]]),
         [
           ["chat.created", "pb:1", undefined],
@@ -77,7 +78,7 @@ layer(TestDatabase.layer)("Messages", (it) => {
       const received = (yield* told(channel.id)).find(({ event }) => event === "message.received")
       const { message_id, ...rest } = received?.data ?? {}
       assert.isString(message_id)
-      assert.deepStrictEqual(rest, {
+      deepStrictEqual(rest, {
         platform_a_message_id: "item-1",
         chat_id: "pb:1",
         chat_type: "private",
@@ -106,7 +107,7 @@ layer(TestDatabase.layer)("Messages", (it) => {
       yield* recorded(channel, world)
       const messages = yield* Messages
       const page = yield* messages.page(channel.id, "pb:1", firstPage)
-      assert.deepStrictEqual(
+      deepStrictEqual(
         page.map(({ body, source, status }) => [body, source, status]),
         [
           ["from the phone", "manual", "sent"],
@@ -114,7 +115,7 @@ layer(TestDatabase.layer)("Messages", (it) => {
         ]
       )
       const sent = (yield* told(channel.id)).filter(({ event }) => event === "message.sent")
-      assert.deepStrictEqual(
+      deepStrictEqual(
         sent.map(({ data }) => data["source"]),
         ["api", "manual"]
       )
@@ -147,7 +148,7 @@ layer(TestDatabase.layer)("Messages", (it) => {
       yield* recorded(channel, world)
       yield* messages.sent(ours, { chatId: "pb:1", platformMessageId: "own-1", timestamp: ours.timestamp })
       const page = yield* messages.page(channel.id, "pb:1", firstPage)
-      assert.deepStrictEqual(
+      deepStrictEqual(
         page.map(({ status }) => status),
         ["sent", "sent"]
       )
@@ -161,7 +162,7 @@ layer(TestDatabase.layer)("Messages", (it) => {
       const channel = yield* Life.connected
       const messages = yield* Messages
       assert.isFalse(yield* messages.record(channel, world.inbox, Effect.succeed(false)))
-      assert.deepStrictEqual(yield* messages.page(channel.id, "pb:1", firstPage), [])
+      deepStrictEqual(yield* messages.page(channel.id, "pb:1", firstPage), [])
     }).pipe(Effect.provide(Life.layer(world)))
   })
 
@@ -193,7 +194,7 @@ layer(TestDatabase.layer)("Messages", (it) => {
       yield* recorded(channel, world)
       const before = Option.fromNullable(first[1]?.lastMessageId)
       const second = yield* chats.page(channel.id, { before, limit: 2 })
-      assert.deepStrictEqual(
+      deepStrictEqual(
         [...first, ...second].map(({ chatId }) => chatId),
         ["pb:4", "pb:3", "pb:2", "pb:1"]
       )
@@ -214,7 +215,7 @@ layer(TestDatabase.layer)("Messages", (it) => {
       const page = yield* messages.page(channel.id, "pb:1", firstPage)
       const second = page.find(({ body }) => body === "second")
       const window = yield* replies.window(channel.id, "pb:1", second?.id ?? "", 20)
-      assert.deepStrictEqual(
+      deepStrictEqual(
         window.map(({ body }) => body),
         ["first", "answer to first", "second"]
       )

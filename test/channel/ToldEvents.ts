@@ -21,7 +21,8 @@ export const layer = Layer.effect(
             INSERT INTO told_events (id, owner_id, event, data)
             VALUES (${eventId}, ${owner.id}, ${event}, ${JSON.stringify(data)}::jsonb)`,
           { discard: true }
-        ).pipe(Effect.orDie)
+        ).pipe(Effect.orDie),
+      wake: () => Effect.void
     })
   })
 )

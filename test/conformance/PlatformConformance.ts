@@ -115,7 +115,7 @@ export const polledPlatform = (
         const polled = yield* anew(
           Effect.flatMap(PlatformB, (platform) => platform.poll(restored(connected.session), Option.none()))
         )
-        assert.deepStrictEqual(polled.messages, [])
+        deepStrictEqual(polled.messages, [])
       })
     )
   )
@@ -127,22 +127,22 @@ export const polledPlatform = (
         const { session, username } = yield* connected(side)
         yield* side.write("ann", username, "old")
         const first = yield* platform.poll(session, Option.none())
-        assert.deepStrictEqual(first.messages, [])
+        deepStrictEqual(first.messages, [])
         yield* side.write("ann", username, "one")
         yield* side.write("ben", username, "two")
         yield* side.write("ann", username, "three")
         const second = yield* platform.poll(first.session, Option.some(first.cursor))
-        assert.deepStrictEqual(
+        deepStrictEqual(
           second.messages.map(({ body }) => body),
           ["one", "two", "three"]
         )
-        assert.deepStrictEqual(
+        deepStrictEqual(
           second.messages.map(({ sender }) => Option.getOrNull(sender)),
           ["ann", "ben", "ann"]
         )
         assert.isTrue(second.messages.every(({ direction }) => direction === "incoming"))
         const third = yield* platform.poll(second.session, Option.some(second.cursor))
-        assert.deepStrictEqual(third.messages, [])
+        deepStrictEqual(third.messages, [])
       })
     )
   )
@@ -160,7 +160,7 @@ export const polledPlatform = (
           Effect.flatMap(PlatformB, (restarted) => restarted.poll(restored(first.session), Option.some(first.cursor)))
         )
         deepStrictEqual(again.messages, lost.messages)
-        assert.deepStrictEqual(
+        deepStrictEqual(
           again.messages.map(({ body }) => body),
           ["one", "two"]
         )
@@ -178,7 +178,7 @@ export const polledPlatform = (
         const sent = yield* platform.send(session, { to: "pbuser:ann", body: "by program", clientId: "ours" })
         yield* side.write(username, "ann", "by hand")
         const { messages } = yield* platform.poll(first.session, Option.some(first.cursor))
-        assert.deepStrictEqual(
+        deepStrictEqual(
           messages.map(({ body, clientId, direction }) => [body, direction, Option.contains(clientId, "ours")]),
           [
             ["by program", "outgoing", true],
@@ -205,7 +205,7 @@ export const polledPlatform = (
         yield* Effect.forEach(texts, (text) => side.write("ann", username, text))
         yield* side.write("stranger", username, "may I?", { request: true })
         const second = yield* platform.poll(first.session, Option.some(first.cursor))
-        assert.deepStrictEqual(
+        deepStrictEqual(
           second.messages.map(({ body }) => body),
           [...texts, "may I?"]
         )
@@ -227,7 +227,7 @@ export const polledPlatform = (
         const sent = yield* platform.send(session, { to: chatId, body: "good day", clientId })
         assertSome(yield* platform.findSent(session, { chatId, clientId }), sent)
         yield* platform.send(session, { to: chatId, body: "good day", clientId })
-        assert.deepStrictEqual(yield* side.textsOf("ann"), ["hello", "good day"])
+        deepStrictEqual(yield* side.textsOf("ann"), ["hello", "good day"])
         const seen = yield* platform.poll(first.session, Option.some(first.cursor))
         const own = seen.messages.find(({ direction }) => direction === "outgoing")
         assertSome(

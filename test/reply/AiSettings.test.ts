@@ -1,5 +1,6 @@
 import { SqlClient } from "@effect/sql"
 import { assert, layer } from "@effect/vitest"
+import { deepStrictEqual } from "@effect/vitest/utils"
 import { Effect, Option, Redacted } from "effect"
 import { AiSettings } from "../../src/reply/AiSettings.ts"
 import * as Life from "../channel/Life.ts"
@@ -26,9 +27,9 @@ layer(TestDatabase.layer)("AiSettings", (it) => {
       const { id } = yield* Life.connected
       yield* settings.putGlobal({}, Option.some(Redacted.make("sk-global")))
       const keyOf = Effect.map(settings.configured(id, inherits), ({ apiKey }) => Option.map(apiKey, Redacted.value))
-      assert.deepStrictEqual(yield* keyOf, Option.some("sk-global"))
+      deepStrictEqual(yield* keyOf, Option.some("sk-global"))
       yield* settings.putAccount(id, {}, Option.some(Redacted.make("sk-account")))
-      assert.deepStrictEqual(yield* keyOf, Option.some("sk-account"))
+      deepStrictEqual(yield* keyOf, Option.some("sk-account"))
       const rows = yield* sql`SELECT api_key_sealed FROM ai_global UNION SELECT api_key_sealed FROM ai_accounts`
       assert.notMatch(JSON.stringify(rows), /sk-/)
     }).pipe(Effect.provide(Life.layer(new Life.World())))

@@ -1,4 +1,5 @@
 import { assert, layer } from "@effect/vitest"
+import { deepStrictEqual } from "@effect/vitest/utils"
 import { DateTime, Duration, Effect, Fiber, Option, Queue, Redacted } from "effect"
 import { messageSender } from "../../src/channel/actor/MessageSender.ts"
 import { Chats } from "../../src/channel/Chats.ts"
@@ -60,7 +61,7 @@ layer(TestDatabase.layer)("AutoReply", (it) => {
     return Effect.gen(function* () {
       const ai = yield* AiSettings
       const { channel, outcome } = yield* written(world, { enabled: false })
-      assert.deepStrictEqual(yield* outcome, { status: "skipped", reason: "account disabled" })
+      deepStrictEqual(yield* outcome, { status: "skipped", reason: "account disabled" })
       yield* ai.putAccount(channel.id, { enabled: true }, Option.some(null))
       const messages = yield* Messages
       const replies = yield* AutoReply
@@ -69,9 +70,9 @@ layer(TestDatabase.layer)("AutoReply", (it) => {
       yield* messages.record(channel, world.inbox.slice(-1), Effect.succeed(true))
       const [open] = yield* logs.open(channel.id)
       yield* replies.advance(open?.id ?? "")
-      assert.deepStrictEqual(yield* outcome, { status: "skipped", reason: "no API key configured" })
-      assert.deepStrictEqual([world.asked, world.sent], [[], []])
-      assert.deepStrictEqual(yield* aiEvents(channel.id), [])
+      deepStrictEqual(yield* outcome, { status: "skipped", reason: "no API key configured" })
+      deepStrictEqual([world.asked, world.sent], [[], []])
+      deepStrictEqual(yield* aiEvents(channel.id), [])
     }).pipe(Effect.provide(Life.layer(world)))
   })
 
@@ -84,8 +85,8 @@ layer(TestDatabase.layer)("AutoReply", (it) => {
       assert.strictEqual(status, "failed")
       assert.match(String(reason), /^timeout/)
       assert.strictEqual(world.asked.length, 3)
-      assert.deepStrictEqual(world.sent, [])
-      assert.deepStrictEqual(yield* aiEvents(channel.id), ["ai.reply.failed"])
+      deepStrictEqual(world.sent, [])
+      deepStrictEqual(yield* aiEvents(channel.id), ["ai.reply.failed"])
     }).pipe(Effect.provide(Life.layer(world)))
   })
 
@@ -94,8 +95,8 @@ layer(TestDatabase.layer)("AutoReply", (it) => {
     world.answers.push(failing("rate_limited", "5 seconds"), "We are.")
     return Effect.gen(function* () {
       const { outcome } = yield* written(world)
-      assert.deepStrictEqual(yield* outcome, { status: "sent", reason: null })
-      assert.deepStrictEqual(
+      deepStrictEqual(yield* outcome, { status: "sent", reason: null })
+      deepStrictEqual(
         world.sent.map(({ body }) => body),
         ["We are."]
       )
@@ -127,8 +128,8 @@ layer(TestDatabase.layer)("AutoReply", (it) => {
     return Effect.gen(function* () {
       const { channel, outcome } = yield* written(world, { echoMode: true })
       assert.strictEqual((yield* outcome).status, "sent")
-      assert.deepStrictEqual([world.asked.length, world.sent[0]?.body], [0, "Are you open?"])
-      assert.deepStrictEqual(yield* aiEvents(channel.id), ["ai.reply.generated", "ai.reply.sent"])
+      deepStrictEqual([world.asked.length, world.sent[0]?.body], [0, "Are you open?"])
+      deepStrictEqual(yield* aiEvents(channel.id), ["ai.reply.generated", "ai.reply.sent"])
     }).pipe(Effect.provide(Life.layer(world)))
   })
 
@@ -140,8 +141,8 @@ layer(TestDatabase.layer)("AutoReply", (it) => {
       const chats = yield* Chats
       yield* chats.update(channel.id, "pb:1", { isBlocked: true })
       yield* pass(65)
-      assert.deepStrictEqual(yield* outcome, { status: "skipped", reason: "chat blocked" })
-      assert.deepStrictEqual(world.sent, [])
+      deepStrictEqual(yield* outcome, { status: "skipped", reason: "chat blocked" })
+      deepStrictEqual(world.sent, [])
     }).pipe(Effect.provide(Life.layer(world)))
   })
 
@@ -150,7 +151,7 @@ layer(TestDatabase.layer)("AutoReply", (it) => {
     const timestamp = DateTime.unsafeMake("2026-03-01T11:49:59Z")
     return Effect.gen(function* () {
       const { outcome } = yield* written(world, {}, { timestamp })
-      assert.deepStrictEqual(yield* outcome, { status: "skipped", reason: "message too old" })
+      deepStrictEqual(yield* outcome, { status: "skipped", reason: "message too old" })
     }).pipe(Effect.provide(Life.layer(world)))
   })
 
@@ -159,8 +160,8 @@ layer(TestDatabase.layer)("AutoReply", (it) => {
     world.troubles.push({ at: "send", reason: "not_found" })
     return Effect.gen(function* () {
       const { channel, outcome } = yield* written(world)
-      assert.deepStrictEqual(yield* outcome, { status: "failed", reason: "not_found" })
-      assert.deepStrictEqual(yield* aiEvents(channel.id), ["ai.reply.generated", "ai.reply.failed"])
+      deepStrictEqual(yield* outcome, { status: "failed", reason: "not_found" })
+      deepStrictEqual(yield* aiEvents(channel.id), ["ai.reply.generated", "ai.reply.failed"])
     }).pipe(Effect.provide(Life.layer(world)))
   })
 })

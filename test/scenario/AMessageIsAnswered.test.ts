@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { deepStrictEqual } from "@effect/vitest/utils"
 import { Effect, Redacted } from "effect"
 import { verify } from "../../src/webhook/domain/Signature.ts"
 import { call } from "../support/Api.ts"
@@ -23,12 +24,12 @@ describe("a message is answered", () => {
             "ai.reply.sent"
           )
           const order = world.receiver.ledger.map(({ event }) => event).filter((event) => /^(message|ai)\./.test(event))
-          assert.deepStrictEqual(order, ["message.received", "ai.reply.generated", "message.sent", "ai.reply.sent"])
+          deepStrictEqual(order, ["message.received", "ai.reply.generated", "message.sent", "ai.reply.sent"])
           for (const { body, headers } of world.receiver.ledger) {
             assert.isTrue(verify(Redacted.make(channel.secret), body, String(headers["x-webhook-signature"])))
           }
           const talk = yield* chatOf(world, "carla")
-          assert.deepStrictEqual(
+          deepStrictEqual(
             talk.map(({ from }) => from),
             ["carla", "shop"]
           )
@@ -47,7 +48,7 @@ describe("a message is answered", () => {
             "ai.reply.failed"
           )
           assert.include(String(failed.data.data["reason"]), "auth")
-          assert.deepStrictEqual(
+          deepStrictEqual(
             (yield* chatOf(world, "dora")).map(({ from }) => from),
             ["dora"]
           )

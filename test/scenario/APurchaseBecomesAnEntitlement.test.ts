@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { deepStrictEqual } from "@effect/vitest/utils"
 import { Effect, Redacted } from "effect"
 import { Webhook } from "standardwebhooks"
 import { makeAuthority } from "../../src/simulator/store-a/SigningAuthority.ts"
@@ -29,9 +30,9 @@ describe("a purchase becomes an entitlement", () => {
           const first = yield* subscriber
           assert.strictEqual(first.body.subscriber.entitlements.pro.is_active, true)
           assert.strictEqual(first.body.subscriber.subscriptions["pro.monthly"].price, 9.99)
-          assert.deepStrictEqual((yield* subscriber).body, first.body)
+          deepStrictEqual((yield* subscriber).body, first.body)
           const managed = yield* call("GET", `${url}/api/v1/apps/${app.id}/customers/${user}`, { token: app.token })
-          assert.deepStrictEqual(managed.body, first.body)
+          deepStrictEqual(managed.body, first.body)
 
           const delivered = yield* eventually(
             Effect.sync(() => world.receiver.ledger.find(({ event }) => event === "subscription.started")),
@@ -69,7 +70,7 @@ describe("a purchase becomes an entitlement", () => {
             "subscription.canceled",
             "subscription.refunded"
           ]
-          assert.deepStrictEqual(yield* types, story)
+          deepStrictEqual(yield* types, story)
 
           const foreign = yield* makeAuthority()
           const notify = (signedPayload: unknown) =>
@@ -86,7 +87,7 @@ describe("a purchase becomes an entitlement", () => {
             assert.strictEqual((yield* notify(payload)).status, 401)
           }
           assert.strictEqual((yield* notify(7)).status, 422)
-          assert.deepStrictEqual(yield* types, story)
+          deepStrictEqual(yield* types, story)
           const inbox = yield* call("GET", `${url}/api/v1/apps/${app.id}/store-notifications`, { token: app.token })
           assert.strictEqual(inbox.body.data.length, 4)
           assert.isTrue(inbox.body.data.every(({ state }: { state: string }) => state === "applied"))

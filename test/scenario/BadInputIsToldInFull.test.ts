@@ -1,5 +1,6 @@
 import { request } from "node:http"
 import { assert, layer } from "@effect/vitest"
+import { deepStrictEqual } from "@effect/vitest/utils"
 import { Context, Effect, Layer } from "effect"
 import { call } from "../support/Api.ts"
 import * as Gatehouse from "../support/Gatehouse.ts"
@@ -89,7 +90,7 @@ layer(program, { excludeTestServices: true })("every answer that is no success h
         token: app.token,
         body: { identifier: "gold", name: "Gold", product_identifiers: ["pro.monthly", "nothing"] }
       })
-      assert.deepStrictEqual(Object.keys(unknown.body.errors), ["product_identifiers.1"])
+      deepStrictEqual(Object.keys(unknown.body.errors), ["product_identifiers.1"])
       const list = yield* call("GET", `${url}/api/v1/apps/${app.id}/entitlements`, { token: app.token })
       assert.strictEqual(list.body.data.length, 1)
       const cursor = yield* call("GET", `${url}/api/v1/apps/${app.id}/products?cursor=nonsense&limit=5`, {
@@ -189,7 +190,7 @@ layer(program, { excludeTestServices: true })("every answer that is no success h
       const again = yield* call("POST", `${url}/api/v1/auth/register`, {
         body: { name: "Eve", email: "EVE@example.com", password: "right password" }
       })
-      assert.deepStrictEqual(Object.keys(again.body.errors), ["email"])
+      deepStrictEqual(Object.keys(again.body.errors), ["email"])
       assert.strictEqual((yield* login("right password")).status, 200)
       for (let attempt = 0; attempt < 5; attempt++) assert.strictEqual((yield* login("wrong")).status, 401)
       const limited = yield* login("right password")

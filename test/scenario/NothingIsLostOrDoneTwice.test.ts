@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { deepStrictEqual } from "@effect/vitest/utils"
 import { Effect, Fiber } from "effect"
 import { call } from "../support/Api.ts"
 import { closeGate } from "../support/Gate.ts"
@@ -48,7 +49,7 @@ describe("kill -9 between any two steps of a reply", () => {
               Effect.sync(() => (uniqueEvents(world, "ai.reply.sent") > 0 ? true : undefined)),
               "ai.reply.sent"
             )
-            assert.deepStrictEqual(
+            deepStrictEqual(
               (yield* chatOf(world, "carla")).map(({ from }) => from),
               ["carla", "shop"]
             )
@@ -84,7 +85,7 @@ describe("kill -9 between any two steps of a reply", () => {
             Effect.sync(() => (uniqueEvents(world, "ai.reply.sent") > 0 ? true : undefined)),
             "ai.reply.sent"
           )
-          assert.deepStrictEqual(
+          deepStrictEqual(
             (yield* chatOf(world, "carla")).map(({ from }) => from),
             ["carla", "shop"]
           )

@@ -1,6 +1,7 @@
 import { createServer } from "node:net"
 import { SqlClient } from "@effect/sql"
 import { assert, describe, it, layer } from "@effect/vitest"
+import { deepStrictEqual } from "@effect/vitest/utils"
 import { Effect, Exit, Fiber, Layer, Option, Redacted } from "effect"
 import { DatabaseAddress, DatabasePool } from "../../src/sql/Database.ts"
 import * as Database from "../../src/sql/Database.ts"
@@ -28,7 +29,7 @@ layer(TestDatabase.layer)("the pool", (it) => {
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const rows = yield* sql`SELECT 9007199254740991::int8 AS big_count, '{"snake_case": 1}'::jsonb AS some_json`
-      assert.deepStrictEqual(rows, [{ bigCount: 9007199254740991, someJson: { snake_case: 1 } }])
+      deepStrictEqual(rows, [{ bigCount: 9007199254740991, someJson: { snake_case: 1 } }])
     })
   )
 
@@ -49,7 +50,7 @@ layer(TestDatabase.layer)("the pool", (it) => {
       assert.strictEqual((yield* Fiber.join(busy))._tag, "SqlError")
       assert.isTrue(Exit.isFailure(yield* Fiber.await(inTransaction)))
       assert.isTrue(yield* Effect.isFailure(Effect.tryPromise(() => checkedOut.query("SELECT 1"))))
-      assert.deepStrictEqual(yield* Effect.retry(sql`SELECT 1 AS one`, { times: 10 }), [{ one: 1 }])
+      deepStrictEqual(yield* Effect.retry(sql`SELECT 1 AS one`, { times: 10 }), [{ one: 1 }])
       assert.strictEqual((yield* Effect.promise(() => pool.query("SELECT 1"))).rowCount, 1)
     })
   )
@@ -62,9 +63,9 @@ layer(TestDatabase.layer)("the pool", (it) => {
       const twice = yield* Effect.flip(sql`INSERT INTO named VALUES (1)`)
       const negative = yield* Effect.flip(sql`INSERT INTO named VALUES (-1)`)
       const nonsense = yield* Effect.flip(sql`SELECT FROM nowhere`)
-      assert.deepStrictEqual(sqlConstraint(twice), Option.some("named_once"))
-      assert.deepStrictEqual(sqlConstraint(negative), Option.none())
-      assert.deepStrictEqual(sqlConstraint(nonsense), Option.none())
+      deepStrictEqual(sqlConstraint(twice), Option.some("named_once"))
+      deepStrictEqual(sqlConstraint(negative), Option.none())
+      deepStrictEqual(sqlConstraint(nonsense), Option.none())
     })
   )
 })

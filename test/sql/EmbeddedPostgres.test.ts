@@ -2,6 +2,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
+import { deepStrictEqual } from "@effect/vitest/utils"
 import { Duration, Effect, Layer, Redacted, Scope } from "effect"
 import { DatabaseAddress } from "../../src/sql/Database.ts"
 import * as Database from "../../src/sql/Database.ts"
@@ -35,7 +36,7 @@ describe("the embedded database", () => {
       const [first] = yield* Effect.timed(Effect.provide(write, on(dataDir)))
       assert.isFalse(existsSync(pidFile(dataDir)), "it is stopped with the program")
       const [second, rows] = yield* Effect.timed(Effect.provide(read, on(dataDir)))
-      assert.deepStrictEqual(rows, [{ body: "kept" }])
+      deepStrictEqual(rows, [{ body: "kept" }])
       assert.isBelow(Duration.toMillis(first), 15_000)
       assert.isBelow(Duration.toMillis(second), 3_000)
     })
@@ -51,7 +52,7 @@ describe("the embedded database", () => {
         yield* eventually(Effect.sync(() => assert.notStrictEqual(pidOf(dataDir), dead)))
         return yield* eventually(read)
       }).pipe(Effect.provide(on(dataDir, { durable: true })))
-      assert.deepStrictEqual(rows, [{ body: "kept" }])
+      deepStrictEqual(rows, [{ body: "kept" }])
       assert.isFalse(existsSync(pidFile(dataDir)), "the second server is stopped with the program too")
     })
   )
@@ -66,7 +67,7 @@ describe("the embedded database", () => {
         [process.pid, cluster, 1, 5432, join(dataDir, "postgres"), "", "  1 1", "ready", ""].join("\n"),
         { mode: 0o644 }
       )
-      assert.deepStrictEqual(yield* Effect.provide(read, on(dataDir)), [{ body: "kept" }])
+      deepStrictEqual(yield* Effect.provide(read, on(dataDir)), [{ body: "kept" }])
     })
   )
 
@@ -84,7 +85,7 @@ describe("the embedded database", () => {
         assert.isFalse(socket.startsWith(dataDir))
         yield* write
       }).pipe(Effect.provide(on(dataDir)))
-      assert.deepStrictEqual(yield* Effect.provide(read, on(dataDir)), [{ body: "kept" }])
+      deepStrictEqual(yield* Effect.provide(read, on(dataDir)), [{ body: "kept" }])
     })
   )
 
@@ -96,8 +97,8 @@ describe("the embedded database", () => {
         const refusal = yield* Effect.flip(Effect.provide(read, on(dataDir)))
         assert.strictEqual(refusal._tag, "EmbeddedPostgresFailed")
         assert.match(refusal.message, /^another Gatehouse already runs on .+ another DATA_DIR$/)
-        assert.deepStrictEqual(yield* Effect.provide(read, on(dataDir, { visitor: true })), [{ body: "kept" }])
-        assert.deepStrictEqual(yield* read, [{ body: "kept" }], "neither has stopped it")
+        deepStrictEqual(yield* Effect.provide(read, on(dataDir, { visitor: true })), [{ body: "kept" }])
+        deepStrictEqual(yield* read, [{ body: "kept" }], "neither has stopped it")
       }).pipe(Effect.provide(on(dataDir)))
     })
   )

@@ -12,6 +12,7 @@ import {
 import { join } from "node:path"
 import { Client } from "pg"
 import { assert, describe, it } from "@effect/vitest"
+import { deepStrictEqual } from "@effect/vitest/utils"
 import { Effect } from "effect"
 import { directory, eventually, install, start } from "./Owner.ts"
 import type { Owner } from "./Owner.ts"
@@ -69,12 +70,12 @@ describe("a program with an embedded database", () => {
       yield* first.kill("SIGKILL")
 
       const second = yield* start(file, dataDir)
-      assert.deepStrictEqual(yield* ask(second, "SELECT body FROM notes"), [{ body: "kept" }])
+      deepStrictEqual(yield* ask(second, "SELECT body FROM notes"), [{ body: "kept" }])
       assert.strictEqual(pidOf(dataDir), server, "the same server goes on")
 
       process.kill(server, "SIGKILL")
       const rows = yield* eventually(ask(second, "SELECT body FROM notes"))
-      assert.deepStrictEqual(rows, [{ body: "kept" }], "an adopted server is supervised as well")
+      deepStrictEqual(rows, [{ body: "kept" }], "an adopted server is supervised as well")
       const restarted = pidOf(dataDir)
       yield* second.kill("SIGTERM")
       yield* eventually(isGone(restarted))
@@ -89,7 +90,7 @@ describe("a program with an embedded database", () => {
       const dataDir = join(at, "data")
       const both = yield* Effect.all([start(file, dataDir), start(file, dataDir)], { concurrency: 2 })
       const words = both.map(({ firstLine }) => firstLine.split(" ")[0]).sort()
-      assert.deepStrictEqual(words, ["ready", "refused"], both.map(({ output }) => output()).join("\n"))
+      deepStrictEqual(words, ["ready", "refused"], both.map(({ output }) => output()).join("\n"))
       assert.match(both.map(({ firstLine }) => firstLine).join("\n"), /refused another Gatehouse already runs on/)
     })
   )
@@ -117,13 +118,13 @@ describe("a program with an embedded database", () => {
       yield* owner.kill("SIGTERM")
 
       const again = yield* start(file, dataDir)
-      assert.deepStrictEqual(yield* ask(again, "SELECT body FROM notes"), [{ body: "kept" }])
+      deepStrictEqual(yield* ask(again, "SELECT body FROM notes"), [{ body: "kept" }])
       yield* again.kill("SIGTERM")
 
       rmSync(dataDir, { recursive: true })
       const anew = yield* start(file, dataDir)
       yield* removeElsewhere(dataDir)
-      assert.deepStrictEqual(yield* ask(anew, "SELECT 1 FROM pg_tables WHERE tablename = 'notes'"), [])
+      deepStrictEqual(yield* ask(anew, "SELECT 1 FROM pg_tables WHERE tablename = 'notes'"), [])
       yield* anew.kill("SIGTERM")
     }).pipe(Effect.scoped, Effect.runPromise)
   )
@@ -137,7 +138,7 @@ describe("a program with an embedded database", () => {
       chmodSync(at, 0o755)
       const owner = yield* start(file, join(at, "data"), nobody)
       const rows = yield* ask(owner, "SELECT current_user AS name")
-      assert.deepStrictEqual(rows, [{ name: "gatehouse" }])
+      deepStrictEqual(rows, [{ name: "gatehouse" }])
       assert.strictEqual(lstatSync(join(at, "data", "postgres")).uid, nobody.uid)
       yield* owner.kill("SIGTERM")
 

@@ -1,5 +1,6 @@
 import { SqlClient } from "@effect/sql"
 import { assert, layer } from "@effect/vitest"
+import { deepStrictEqual } from "@effect/vitest/utils"
 import { DateTime, Effect } from "effect"
 import { nextId } from "../../src/kit/Id.ts"
 import { prune } from "../../src/sql/Retention.ts"
@@ -23,7 +24,7 @@ layer(TestDatabase.layer)("retention", (it) => {
       assert.strictEqual(yield* prune(DateTime.unsafeMake("2025-01-01T00:00:00Z")), 2)
       assert.strictEqual(yield* prune(DateTime.unsafeMake("2025-01-01T00:00:00Z")), 0)
       const left = yield* sql<{ id: string }>`SELECT id FROM webhook_deliveries ORDER BY id`
-      assert.deepStrictEqual(
+      deepStrictEqual(
         left.map(({ id }) => id),
         [waiting, young]
       )

@@ -1,5 +1,6 @@
 import { createServer, type Socket } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
+import { deepStrictEqual } from "@effect/vitest/utils"
 import { Duration, Effect, Option } from "effect"
 import { Attempt } from "../../src/webhook/Attempt.ts"
 import type { Lookup } from "../../src/webhook/TargetGuard.ts"
@@ -56,7 +57,8 @@ describe("Attempt", () => {
       const receiver = yield* WebhookReceiver.make()
       receiver.script({ status: 503, headers: { "retry-after": "7" }, body: "\0é".repeat(2000) })
       const outcome = yield* send(receiver.url)
-      assert.deepInclude(outcome, { code: 503, error: null, retryAfter: Option.some("7") })
+      assert.deepInclude(outcome, { code: 503, error: null })
+      deepStrictEqual(outcome.retryAfter, Option.some("7"))
       assert.match(outcome.responseBody ?? "", /^é{682}\uFFFD?$/)
     }).pipe(Effect.provide(open))
   )
@@ -193,7 +195,7 @@ describe("Attempt", () => {
     Effect.gen(function* () {
       const receiver = yield* WebhookReceiver.make()
       yield* Effect.repeatN(Effect.zipRight(send(receiver.url), turn), 4)
-      assert.deepStrictEqual(
+      deepStrictEqual(
         receiver.ledger.map(({ connection }) => connection),
         [1, 1, 1, 1, 1]
       )

@@ -19,7 +19,12 @@ export const engine = (policy: TargetPolicy = { allowPrivate: true }) =>
 
 /** Keeps who was woken instead of waking. */
 export const recordedWakes = (woken: Array<EndpointId>) =>
-  Layer.succeed(EndpointWaker, { wake: (ids) => Effect.sync(() => void woken.push(...ids)) })
+  Layer.succeed(EndpointWaker, {
+    wake: (ids) => Effect.sync(() => void woken.push(...ids)),
+    reserve: () => Effect.succeed(false),
+    handOver: () => Effect.void,
+    withdraw: () => Effect.void
+  })
 
 export const newOwner = (kind: Owner["kind"] = "account"): Effect.Effect<Owner> =>
   Effect.map(nextId, (id) => ({ kind, id }))

@@ -1,4 +1,5 @@
 import { assert, layer } from "@effect/vitest"
+import { deepStrictEqual } from "@effect/vitest/utils"
 import { Effect, Option, Redacted } from "effect"
 import { Webhook as StandardWebhook } from "standardwebhooks"
 import { verify } from "../../src/webhook/domain/Signature.ts"
@@ -41,8 +42,8 @@ layer(TestDatabase.layer, { excludeTestServices: true })("the webhook engine", (
       const [delivery] = yield* until(history(owner), ([first]) => first?.state === "succeeded")
       assert.strictEqual(delivery?.endpointId, endpoint.id)
       assert.strictEqual(delivery?.attemptCount, 1)
-      assert.deepStrictEqual(delivery?.dueAt, Option.none())
-      assert.deepStrictEqual(
+      deepStrictEqual(delivery?.dueAt, Option.none())
+      deepStrictEqual(
         delivery?.attempts.map(({ code, id, number }) => ({ code, id, number })),
         [{ code: 200, id: text(headers["x-webhook-delivery-id"]), number: 1 }]
       )

@@ -14,6 +14,7 @@ import {
   Unauthenticated,
   Unavailable
 } from "../Problem.ts"
+import { repeatable } from "../Repeatable.ts"
 import { OperatorAuth } from "../Security.ts"
 
 /** A chat channel; its session is stored sealed and never returned. */
@@ -125,12 +126,15 @@ export class AccountsGroup extends HttpApiGroup.make("accounts")
       .addError(TooMany.wire)
       .addError(BadGateway.wire)
       .addError(Unavailable.wire)
+      .annotateContext(repeatable("never"))
+      .annotateContext(repeatable("never"))
       .annotate(OpenApi.Summary, "Submit the code of a security checkpoint")
   )
   .add(
     HttpApiEndpoint.post("disconnectAccount")`/accounts/${accountPath}/disconnect`
       .addSuccess(ConnectionState)
       .addError(NotFound.wire)
+      .annotateContext(repeatable("never"))
       .annotate(OpenApi.Summary, "Stop a channel and keep its session")
   )
   .middleware(OperatorAuth) {}

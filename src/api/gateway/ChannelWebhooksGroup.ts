@@ -5,6 +5,7 @@ import { DeliveryState } from "../../webhook/domain/Webhook.ts"
 import { data, Deleted, fields, list, Timestamp } from "../Envelope.ts"
 import { cursor, limit, PageQuery } from "../Page.ts"
 import { BadRequest, Conflict, Invalid, NotFound } from "../Problem.ts"
+import { repeatable } from "../Repeatable.ts"
 import { OperatorAuth } from "../Security.ts"
 import { Delivery, RetryCount, TargetUrl, TimeoutSeconds } from "../Webhooks.ts"
 import { accountPath } from "./AccountsGroup.ts"
@@ -55,6 +56,7 @@ export class ChannelWebhooksGroup extends HttpApiGroup.make("channelWebhooks")
       )
       .addError(NotFound.wire)
       .addError(Invalid.wire)
+      .annotateContext(repeatable("leased"))
       .annotate(OpenApi.Summary, "Register a webhook")
   )
   .add(

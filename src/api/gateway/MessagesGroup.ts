@@ -6,6 +6,7 @@ import { ChatMode } from "../../reply/domain/AiSettings.ts"
 import { data, fields, list, Timestamp } from "../Envelope.ts"
 import { PageQuery } from "../Page.ts"
 import { BadRequest, Conflict, Invalid, NotFound } from "../Problem.ts"
+import { repeatable } from "../Repeatable.ts"
 import { ChannelTokenAuth, OperatorAuth } from "../Security.ts"
 import { accountPath } from "./AccountsGroup.ts"
 
@@ -89,6 +90,7 @@ export class MessagesGroup extends HttpApiGroup.make("messages")
       .addSuccess(data(Message))
       .addError(Conflict.wire)
       .addError(Invalid.wire)
+      .annotateContext(repeatable("leased"))
       .annotate(OpenApi.Summary, "Send a text; waits up to 10 s and answers the message as it stands")
   )
   .middleware(ChannelTokenAuth) {}

@@ -2,6 +2,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
 import { data, fields, Timestamp } from "../Envelope.ts"
 import { Forbidden, Invalid, TooMany, Unauthenticated } from "../Problem.ts"
+import { repeatable } from "../Repeatable.ts"
 import { OperatorAuth } from "../Security.ts"
 
 export class OperatorsGroup extends HttpApiGroup.make("operators")
@@ -20,11 +21,13 @@ export class OperatorsGroup extends HttpApiGroup.make("operators")
       .addError(Forbidden.wire)
       .addError(Invalid.wire)
       .addError(TooMany.wire)
+      .annotateContext(repeatable("never"))
       .annotate(OpenApi.Summary, "Exchange an operator's e-mail and password for a token")
   )
   .add(
     HttpApiEndpoint.post("operatorLogout", "/auth/logout")
       .addSuccess(data(Schema.Struct({ revoked: Schema.Literal(true) })))
       .middleware(OperatorAuth)
+      .annotateContext(repeatable("never"))
       .annotate(OpenApi.Summary, "Revoke the presented token")
   ) {}

@@ -5,6 +5,7 @@ import { DeliveryState } from "../../webhook/domain/Webhook.ts"
 import { data, Deleted, fields, list, Timestamp } from "../Envelope.ts"
 import { cursor, limit, PageQuery } from "../Page.ts"
 import { BadRequest, Conflict, Invalid, NotFound } from "../Problem.ts"
+import { repeatable } from "../Repeatable.ts"
 import { AccessTokenAuth, requires } from "../Security.ts"
 import { Delivery, RetryCount, TargetUrl, TimeoutSeconds } from "../Webhooks.ts"
 import { appPath } from "./AppsGroup.ts"
@@ -54,6 +55,7 @@ export class AppWebhooksGroup extends HttpApiGroup.make("webhooks")
       .addError(NotFound.wire)
       .addError(Invalid.wire)
       .annotateContext(requires("webhooks:write"))
+      .annotateContext(repeatable("leased"))
       .annotate(OpenApi.Summary, "Register a webhook endpoint")
   )
   .add(

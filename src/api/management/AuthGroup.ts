@@ -4,6 +4,7 @@ import { Ability, Role } from "../../identity/domain/Ability.ts"
 import { data, Deleted, fields, list, Moment, Name, Timestamp } from "../Envelope.ts"
 import { PageQuery } from "../Page.ts"
 import { BadRequest, Forbidden, Invalid, NotFound, TooMany, Unauthenticated } from "../Problem.ts"
+import { repeatable } from "../Repeatable.ts"
 import { AccessTokenAuth } from "../Security.ts"
 import { Tenant } from "./TenantsGroup.ts"
 
@@ -40,6 +41,7 @@ export class AuthGroup extends HttpApiGroup.make("auth")
       .addSuccess(data(Schema.Struct({ token: secret, user: User, tenant: Tenant })), { status: 201 })
       .addError(Forbidden.wire)
       .addError(Invalid.wire)
+      .annotateContext(repeatable("leased"))
       .annotate(OpenApi.Summary, "Create a user with a workspace of its own")
   )
   .add(
@@ -49,6 +51,7 @@ export class AuthGroup extends HttpApiGroup.make("auth")
       .addError(Unauthenticated.wire)
       .addError(Invalid.wire)
       .addError(TooMany.wire)
+      .annotateContext(repeatable("never"))
       .annotate(OpenApi.Summary, "Exchange e-mail and password for a token")
   )
   .add(
@@ -99,5 +102,6 @@ export class AuthGroup extends HttpApiGroup.make("auth")
     HttpApiEndpoint.post("logout", "/auth/logout")
       .addSuccess(data(Schema.Struct({ revoked: Schema.Literal(true) })))
       .middleware(AccessTokenAuth)
+      .annotateContext(repeatable("never"))
       .annotate(OpenApi.Summary, "Revoke the presented token")
   ) {}

@@ -30,25 +30,30 @@ export const BootstrapBody = fields({
   )
 })
 
+const decodeBody = ParseResult.decodeUnknownEither(BootstrapBody, { errors: "all" })
+
 /** A request as it came, with what decoding made of it. */
-export interface BootstrapRequest {
+export class BootstrapRequest {
   readonly raw: unknown
   readonly body: Either.Either<typeof BootstrapBody.Type, ParseResult.ParseIssue>
-}
 
-const decodeBody = ParseResult.decodeUnknownEither(BootstrapBody, { errors: "all" })
+  constructor(raw: unknown) {
+    this.raw = raw
+    this.body = decodeBody(raw)
+  }
+
+  toJSON() {
+    return Either.getOrElse(this.body, () => this.raw)
+  }
+}
 
 const { $schema: _, ...bodyJsonSchema } = JSONSchema.make(BootstrapBody)
 
 /** Decoded without refusing: what names mean is judged together with the form, and all faults are told at once. */
 const Judged = Schema.transform(
   Schema.Unknown.annotations({ jsonSchema: bodyJsonSchema }),
-  Schema.declare((input: unknown): input is BootstrapRequest => typeof input === "object" && input !== null),
-  {
-    strict: true,
-    decode: (raw) => ({ raw, body: decodeBody(raw) }),
-    encode: ({ raw }) => raw
-  }
+  Schema.instanceOf(BootstrapRequest),
+  { strict: true, decode: (raw) => new BootstrapRequest(raw), encode: ({ raw }) => raw }
 )
 
 const count = Schema.Int

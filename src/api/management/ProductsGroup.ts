@@ -1,5 +1,5 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
-import { Option, ParseResult, Schema } from "effect"
+import { Option, Schema } from "effect"
 import { isCurrency } from "../../catalog/domain/Currency.ts"
 import { fromMicros, mostMicros, toMicros } from "../../catalog/domain/Money.ts"
 import { parsePeriod } from "../../catalog/domain/Period.ts"
@@ -10,34 +10,20 @@ import { BadRequest, Conflict, Invalid, NotFound } from "../Problem.ts"
 import { AccessTokenAuth, requires } from "../Security.ts"
 import { appPath } from "./AppsGroup.ts"
 
-/** A decimal number in major units on the wire, integer micros inside. */
-export const Price = Schema.transformOrFail(
-  Schema.Number.annotations({
-    jsonSchema: {
-      type: "number",
-      minimum: 0,
-      maximum: fromMicros(mostMicros),
-      description: "Decimal number in major units, kept exactly: at most 9 digits before the point and 6 behind it",
-      examples: [9.99]
+/** A decimal number in major units; inside it is integer micros (`domain/Money`). */
+const Price = Schema.Number.pipe(
+  Schema.filter(
+    (price) =>
+      Option.isSome(toMicros(price)) || "must be 0 or more, with at most 9 digits before the point and 6 behind it",
+    {
+      jsonSchema: {
+        minimum: 0,
+        maximum: fromMicros(mostMicros),
+        description: "Decimal number in major units, kept exactly: at most 9 digits before the point and 6 behind it",
+        examples: [9.99]
+      }
     }
-  }),
-  Schema.Int.pipe(Schema.between(0, mostMicros)),
-  {
-    strict: true,
-    decode: (price, _, ast) =>
-      Option.match(toMicros(price), {
-        onNone: () =>
-          ParseResult.fail(
-            new ParseResult.Type(
-              ast,
-              price,
-              "must be 0 or more, with at most 9 digits before the point and 6 behind it"
-            )
-          ),
-        onSome: ParseResult.succeed
-      }),
-    encode: (micros) => ParseResult.succeed(fromMicros(micros))
-  }
+  )
 )
 
 const Period = Schema.String.pipe(

@@ -5,6 +5,7 @@ import { NotificationState } from "../../subscription/domain/Inbox.ts"
 import { data, fields, list, Timestamp } from "../Envelope.ts"
 import { cursor, limit } from "../Page.ts"
 import { BadRequest, Invalid, NotFound, Unauthenticated } from "../Problem.ts"
+import { repeatable } from "../Repeatable.ts"
 import { AccessTokenAuth, requires } from "../Security.ts"
 import { appPath } from "./AppsGroup.ts"
 
@@ -38,6 +39,7 @@ export class InboundGroup extends HttpApiGroup.make("inbound").add(
     .addError(Unauthenticated.wire)
     .addError(NotFound.wire)
     .addError(Invalid.wire)
+    .annotateContext(repeatable("never"))
     .annotate(OpenApi.Summary, "Receive a notification of store A")
 ) {}
 

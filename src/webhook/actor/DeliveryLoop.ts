@@ -1,41 +1,45 @@
-import { Chunk, Clock, DateTime, Duration, Effect, FiberSet, Option, Queue, type Scope } from "effect"
+import { Chunk, DateTime, Duration, Effect, FiberSet, Option, Queue, type Scope } from "effect"
 import { Dispatch, type OpenEndpoint } from "../Dispatch.ts"
 import type { DueDelivery, Settlement } from "../domain/Delivery.ts"
-import type { EndpointId } from "../domain/Webhook.ts"
+import type { DeliveryId, EndpointId } from "../domain/Webhook.ts"
+import type { Intake } from "./AwakeEndpoints.ts"
 
 const sentAtOnce = 32
-const mostAhead = 512
-const settledAtOnce = 256
+const mostAhead = 2048
+const settledAtOnce = 512
 
 /** Between two turns: what comes within it is read, or written back, together. */
-const gathering = Duration.millis(5)
+const gathering = Duration.millis(10)
 /** A row that is due and that nobody could take is not asked for more often than this. */
 const shortestRest = Duration.millis(100)
 
-const isQuick = (millis: number) => millis < 1_000
-const isSlow = (millis: number) => millis > 5_000
+/** Milliseconds that an answer takes, from which on its receiver is not a fast one. */
+const slow = 500
 
 /**
  * Sends what is due for one endpoint, for ever: takes a bounded number of rows, attempts some of them at once, writes
  * outcomes back in batches and sleeps until the next row is due or a wake-up says that something changed. Due times are
- * rows, so a crash at any point only repeats attempts. An interrupted loop finishes the attempts under way, at most the
- * endpoint's time-out, and gives back the rest. `wakeUps` is heard as long as its scope lasts.
+ * rows, so a crash at any point only repeats attempts. While it is not behind it takes new rows from memory, as they are
+ * committed. An interrupted loop finishes the attempts under way, at most the endpoint's time-out, and gives back the
+ * rest. `listen` is heard, and offers rows, as long as its scope lasts.
  */
 export const deliveryLoop = Effect.fn("DeliveryLoop")(function* (
   id: EndpointId,
-  wakeUps: Effect.Effect<Queue.Queue<void>, never, Scope.Scope>
+  listen: (intake: Intake) => Effect.Effect<Queue.Queue<void>, never, Scope.Scope>
 ) {
   const dispatch = yield* Dispatch
   const outcomes = yield* Queue.bounded<Settlement>(mostAhead)
   let target = Option.none<OpenEndpoint>()
   const waiting: Array<DueDelivery> = []
+  const held = new Set<DeliveryId>()
   let lanes = 0
   let inFlight = 0
   let ahead = sentAtOnce
-  let claimedAt = 0
   let isWaitingForRoom = false
+  /** Rows that are due may be unread, or just being read: new ones have to stand behind them. */
+  let isBehind = true
 
-  const hasRoom = () => ahead - inFlight >= ahead / 2
+  const hasRoom = () => inFlight < sentAtOnce || ahead - inFlight >= ahead / 2
 
   yield* dispatch.release(id)
   yield* Effect.addFinalizer(() =>
@@ -46,7 +50,10 @@ export const deliveryLoop = Effect.fn("DeliveryLoop")(function* (
     })
   )
   const sending = yield* FiberSet.make<void>()
-  const wake = yield* wakeUps
+  const drop = (deliveryId: DeliveryId) => {
+    held.delete(deliveryId)
+    inFlight -= 1
+  }
 
   /** What was canceled meanwhile is dropped. The queue has room for as many outcomes as rows can be in flight. */
   const attempt = (delivery: DueDelivery) =>
@@ -54,7 +61,7 @@ export const deliveryLoop = Effect.fn("DeliveryLoop")(function* (
       if (Option.isSome(target)) {
         return Effect.map(dispatch.attempt(target.value, delivery), (outcome) => outcomes.unsafeOffer(outcome))
       }
-      inFlight -= 1
+      drop(delivery.id)
       return Effect.void
     })
   /** Lanes live as long as something waits: neither idle fibers nor a semaphore, which would wake all that wait. */
@@ -64,16 +71,44 @@ export const deliveryLoop = Effect.fn("DeliveryLoop")(function* (
     lanes -= 1
     return Effect.void
   })
-  const openLanes = Effect.suspend(() => {
-    const more = Math.min(sentAtOnce - lanes, waiting.length)
-    lanes += more
-    return Effect.replicateEffect(FiberSet.run(sending, lane), more, { discard: true })
+  const run = yield* FiberSet.runtime(sending)<never>()
+  const enqueue = (deliveries: ReadonlyArray<DueDelivery>) => {
+    waiting.push(...deliveries)
+    for (let more = Math.min(sentAtOnce - lanes, waiting.length); more > 0; more--) {
+      lanes += 1
+      run(lane)
+    }
+  }
+  const wake = yield* listen({
+    reserve: (deliveries) => {
+      isBehind ||= inFlight + deliveries.length > ahead
+      if (isBehind || Option.isNone(target)) return false
+      inFlight += deliveries.length
+      deliveries.forEach((delivery) => held.add(delivery.id))
+      return true
+    },
+    take: (reserved) => {
+      if (!reserved.every((delivery) => held.has(delivery.id))) return false
+      enqueue(reserved)
+      return true
+    },
+    withdraw: (reserved) =>
+      reserved.forEach((delivery) => {
+        if (held.has(delivery.id)) drop(delivery.id)
+      })
   })
+
+  /** As far ahead as the receiver is fast: what waits long in memory would be `delivering` in name only. */
+  const lookAhead = (batch: ReadonlyArray<Settlement>) => {
+    const isFast = batch.every(({ attempt, state }) => state === "succeeded" && attempt.durationMs < slow)
+    ahead = isFast ? Math.min(ahead + batch.length, mostAhead) : sentAtOnce
+  }
 
   const writeBack = (batch: ReadonlyArray<Settlement>) =>
     Effect.gen(function* () {
       const { isOver } = yield* dispatch.settle(id, batch)
-      inFlight -= batch.length
+      batch.forEach(({ deliveryId }) => drop(deliveryId))
+      lookAhead(batch)
       if (isOver) target = Option.none()
       const isDueAgain = batch.some(({ dueAt }) => Option.isSome(dueAt))
       if (isOver || isDueAgain || (isWaitingForRoom && hasRoom())) yield* Queue.offer(wake, undefined)
@@ -83,15 +118,8 @@ export const deliveryLoop = Effect.fn("DeliveryLoop")(function* (
     Effect.zipRight(Effect.sleep(gathering))
   )
 
-  /** As far ahead as the receiver is fast: what waits long in memory would be `delivering` in name only. */
-  const lookAhead = Effect.map(Clock.currentTimeMillis, (now) => {
-    const taken = now - claimedAt
-    claimedAt = now
-    ahead = isQuick(taken) ? Math.min(ahead * 2, mostAhead) : isSlow(taken) ? Math.max(ahead / 2, sentAtOnce) : ahead
-  })
-
   const rest = Effect.gen(function* () {
-    const next = yield* dispatch.nextDue(id)
+    const next = yield* dispatch.nextDue(id, held)
     if (Option.isNone(next)) return yield* Queue.take(wake)
     const wait = DateTime.distanceDuration(yield* DateTime.now, next.value)
     const isPast = DateTime.lessThan(next.value, yield* DateTime.now)
@@ -108,11 +136,12 @@ export const deliveryLoop = Effect.fn("DeliveryLoop")(function* (
     isWaitingForRoom = !hasRoom()
     if (isWaitingForRoom) return yield* Queue.take(wake)
     const room = ahead - inFlight
-    const due = yield* dispatch.claim(id, room)
+    isBehind = true
+    const due = yield* dispatch.claim(id, room, held)
     inFlight += due.length
-    waiting.push(...due)
-    yield* openLanes
-    if (due.length === room) return yield* lookAhead
+    enqueue(due)
+    if (due.length === room) return
+    isBehind = false
     yield* Effect.sleep(gathering)
     yield* rest
   })

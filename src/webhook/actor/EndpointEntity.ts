@@ -19,10 +19,10 @@ export const layer = EndpointEntity.toLayer(
     const dispatch = yield* Dispatch
     const awake = yield* AwakeEndpoints
     const id = EndpointId.make(address.entityId)
-    const loop = Effect.zipRight(awake.own(id), deliveryLoop(id, awake.listen(id))).pipe(
-      Effect.scoped,
-      Effect.provideService(Dispatch, dispatch)
-    )
+    const loop = Effect.zipRight(
+      awake.own(id),
+      deliveryLoop(id, (intake) => awake.listen(id, intake))
+    ).pipe(Effect.scoped, Effect.provideService(Dispatch, dispatch))
     yield* Effect.forkScoped(supervise("DeliveryLoop", loop))
     return EndpointEntity.of({ Wake: () => Effect.sync(() => void awake.rouse(id)) })
   }),

@@ -1,5 +1,5 @@
 import { Singleton } from "@effect/cluster"
-import { DateTime, Effect, Layer, Queue, Schedule } from "effect"
+import { DateTime, Effect, Layer, Option, Queue, Schedule } from "effect"
 import { supervise } from "../../kit/Supervise.ts"
 import { Dispatch } from "../Dispatch.ts"
 import type { EndpointId } from "../domain/Webhook.ts"
@@ -48,7 +48,24 @@ export const waker = Layer.scoped(
       if (awake.rouse(id) || queued.has(id)) return
       if (queue.unsafeOffer(id)) queued.add(id)
     }
-    return EndpointWaker.of({ wake: (ids) => Effect.sync(() => [...ids].forEach(tell)) })
+    return EndpointWaker.of({
+      wake: (ids) => Effect.sync(() => [...ids].forEach(tell)),
+      reserve: (id, deliveries) =>
+        Effect.sync(() => Option.exists(awake.intake(id), (intake) => intake.reserve(deliveries))),
+      handOver: (reserved) =>
+        Effect.sync(() =>
+          reserved.forEach((deliveries, id) => {
+            if (!Option.exists(awake.intake(id), (intake) => intake.take(deliveries))) tell(id)
+          })
+        ),
+      withdraw: (reserved) =>
+        Effect.sync(() =>
+          reserved.forEach((deliveries, id) => {
+            Option.map(awake.intake(id), (intake) => intake.withdraw(deliveries))
+            tell(id)
+          })
+        )
+    })
   })
 )
 

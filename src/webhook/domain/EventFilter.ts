@@ -1,5 +1,5 @@
-/** Whether an endpoint's `events` take an event: `*`, the event itself, or its family as `prefix.*`. */
-export const takes = (filters: ReadonlyArray<string>, event: string): boolean =>
-  filters.some(
-    (filter) => filter === "*" || filter === event || (filter.endsWith(".*") && event.startsWith(filter.slice(0, -1)))
-  )
+/** The filters that take an event: `*`, the event itself, and each of its families as `prefix.*`. */
+export const filtersTaking = (event: string): ReadonlyArray<string> => {
+  const words = event.split(".")
+  return ["*", event, ...words.slice(1).map((_, index) => `${words.slice(0, index + 1).join(".")}.*`)]
+}

@@ -1,4 +1,5 @@
 import { assert, layer } from "@effect/vitest"
+import { deepStrictEqual } from "@effect/vitest/utils"
 import { DateTime, Duration, Effect, Layer, Option, Redacted } from "effect"
 import { ChannelSessions } from "../../../src/channel/ChannelSessions.ts"
 import type { ChannelId } from "../../../src/channel/domain/Channel.ts"
@@ -45,18 +46,18 @@ layer(TestDatabase.layer)("a message is answered", (it) => {
       const { id } = yield* Effect.provide(answering, Life.layer(world))
       world.write("1", "Are you open today?", DateTime.formatIso(yield* DateTime.now))
       assert.isTrue(yield* live(world, id, new Mortal(Infinity)))
-      assert.deepStrictEqual(yield* story(id), [
+      deepStrictEqual(yield* story(id), [
         "chat.created",
         "message.received",
         "ai.reply.generated",
         "message.sent",
         "ai.reply.sent"
       ])
-      assert.deepStrictEqual(
+      deepStrictEqual(
         world.sent.map(({ body, chatId }) => [chatId, body]),
         [["pb:1", "With pleasure."]]
       )
-      assert.deepStrictEqual(world.asked[0]?.turns, [
+      deepStrictEqual(world.asked[0]?.turns, [
         { role: "system", content: "Be kind." },
         { role: "user", content: "Are you open today?" }
       ])
@@ -80,7 +81,7 @@ layer(TestDatabase.layer)("a message is answered", (it) => {
           isWhole = !mortal.isDead
           assert.isTrue(yield* live(world, id, new Mortal(Infinity)), `answered after step ${lastStep}`)
           assert.strictEqual(world.sent.length, 1, `sent once after step ${lastStep}`)
-          assert.deepStrictEqual(
+          deepStrictEqual(
             (yield* story(id)).toSorted(),
             ["ai.reply.generated", "ai.reply.sent", "chat.created", "message.received", "message.sent"],
             `told once after step ${lastStep}`

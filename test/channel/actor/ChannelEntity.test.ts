@@ -1,4 +1,5 @@
 import { assert, layer } from "@effect/vitest"
+import { deepStrictEqual } from "@effect/vitest/utils"
 import { Duration, Effect, Layer, Option, Redacted } from "effect"
 import * as ChannelEntity from "../../../src/channel/actor/ChannelEntity.ts"
 import * as WakeChannels from "../../../src/channel/actor/WakeChannels.ts"
@@ -37,7 +38,7 @@ layer(TestDatabase.layer, { excludeTestServices: true })("ChannelEntity", (it) =
       yield* soon(Effect.sync(() => world.polls.length >= 2))
       world.write("1", "hello", "2026-03-01T12:00:10Z")
       yield* soon(Effect.map(bodies(well.id), (seen) => seen.length === 1))
-      assert.deepStrictEqual(yield* bodies(sick.id), [])
+      deepStrictEqual(yield* bodies(sick.id), [])
 
       world.poisoned.clear()
       const before = world.polls.filter((cursor) => cursor === "baseline").length

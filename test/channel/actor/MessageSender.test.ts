@@ -1,4 +1,5 @@
 import { assert, layer } from "@effect/vitest"
+import { deepStrictEqual } from "@effect/vitest/utils"
 import { Effect, Fiber, Option, Queue } from "effect"
 import { messageSender } from "../../../src/channel/actor/MessageSender.ts"
 import { Channels } from "../../../src/channel/Channels.ts"
@@ -42,9 +43,9 @@ layer(TestDatabase.layer)("MessageSender", (it) => {
       yield* start
       yield* passUntil(Effect.sync(() => world.sent.length === 3))
       yield* pass(3)
-      assert.deepStrictEqual(sentBodies(world), ["one", "two", "three"])
+      deepStrictEqual(sentBodies(world), ["one", "two", "three"])
       const events = (yield* told(channel.id)).filter(({ event }) => event === "message.sent")
-      assert.deepStrictEqual(
+      deepStrictEqual(
         events.map(({ data }) => data["body"]),
         ["one", "two", "three"]
       )
@@ -59,8 +60,8 @@ layer(TestDatabase.layer)("MessageSender", (it) => {
       yield* queue(channel, "pb:1", "hello")
       yield* start
       yield* pass(30)
-      assert.deepStrictEqual(sentBodies(world), ["hello"])
-      assert.deepStrictEqual(yield* statusesIn(channel, "pb:1"), ["sent"])
+      deepStrictEqual(sentBodies(world), ["hello"])
+      deepStrictEqual(yield* statusesIn(channel, "pb:1"), ["sent"])
     }).pipe(Effect.provide(Life.layer(world)))
   })
 
@@ -72,9 +73,9 @@ layer(TestDatabase.layer)("MessageSender", (it) => {
       yield* queue(channel, "pb:1", "hello")
       yield* start
       yield* pass(25)
-      assert.deepStrictEqual(yield* statusesIn(channel, "pb:1"), ["sending"])
+      deepStrictEqual(yield* statusesIn(channel, "pb:1"), ["sending"])
       yield* pass(45)
-      assert.deepStrictEqual(sentBodies(world), ["hello"])
+      deepStrictEqual(sentBodies(world), ["hello"])
     }).pipe(Effect.provide(Life.layer(world)))
   })
 
@@ -90,7 +91,7 @@ layer(TestDatabase.layer)("MessageSender", (it) => {
       yield* start
       yield* pass(3)
       assert.include(yield* Fiber.join(refused), { _tag: "RecipientWrong" })
-      assert.deepStrictEqual(sentBodies(world), ["next"])
+      deepStrictEqual(sentBodies(world), ["next"])
     }).pipe(Effect.provide(Life.layer(world)))
   })
 
@@ -102,10 +103,10 @@ layer(TestDatabase.layer)("MessageSender", (it) => {
       yield* queue(channel, "pb:1", "hello")
       yield* start
       yield* pass(290)
-      assert.deepStrictEqual(yield* statusesIn(channel, "pb:1"), ["queued"])
-      assert.deepStrictEqual(sentBodies(world), [])
+      deepStrictEqual(yield* statusesIn(channel, "pb:1"), ["queued"])
+      deepStrictEqual(sentBodies(world), [])
       yield* pass(15)
-      assert.deepStrictEqual(sentBodies(world), ["hello"])
+      deepStrictEqual(sentBodies(world), ["hello"])
     }).pipe(Effect.provide(Life.layer(world)))
   })
 
@@ -118,7 +119,7 @@ layer(TestDatabase.layer)("MessageSender", (it) => {
       const loop = yield* start
       yield* pass(3)
       assert.isTrue(Option.isSome(yield* Fiber.poll(loop)))
-      assert.deepStrictEqual(yield* statusesIn(channel, "pb:1"), ["queued"])
+      deepStrictEqual(yield* statusesIn(channel, "pb:1"), ["queued"])
       const { byId } = yield* Channels
       assert.strictEqual((yield* byId(channel.id)).status, "error")
     }).pipe(Effect.provide(Life.layer(world)))
@@ -133,14 +134,14 @@ layer(TestDatabase.layer)("MessageSender", (it) => {
       yield* start
       yield* pass(3)
       yield* queue(channel, "pbuser:ann", "goodbye")
-      assert.deepStrictEqual(yield* statusesIn(channel, "pb:of-ann"), ["sent", "sent", "queued"])
+      deepStrictEqual(yield* statusesIn(channel, "pb:of-ann"), ["sent", "sent", "queued"])
       yield* pass(31)
-      assert.deepStrictEqual(
+      deepStrictEqual(
         world.sent.map(({ chatId }) => chatId),
         ["pb:of-ann", "pb:of-ann", "pb:of-ann"]
       )
       const created = (yield* told(channel.id)).filter(({ event }) => event === "chat.created")
-      assert.deepStrictEqual(
+      deepStrictEqual(
         created.map(({ data }) => data["name"]),
         ["ann"]
       )

@@ -1,4 +1,5 @@
 import { assert, layer } from "@effect/vitest"
+import { deepStrictEqual } from "@effect/vitest/utils"
 import { DateTime, Duration, Effect, Fiber, Option, Random } from "effect"
 import { pollLoop } from "../../../src/channel/actor/PollLoop.ts"
 import { Channels } from "../../../src/channel/Channels.ts"
@@ -38,7 +39,7 @@ layer(TestDatabase.layer)("PollLoop", (it) => {
     world.write("1", "before the channel was connected", "2026-03-01T11:00:00Z")
     return Effect.gen(function* () {
       const { channel, news } = yield* polling(world)
-      assert.deepStrictEqual(world.polls, ["baseline"])
+      deepStrictEqual(world.polls, ["baseline"])
       world.write("1", "hello", "2026-03-01T12:00:10Z")
       yield* pass(100)
       assert.isAtLeast(world.polls.length, 1 + 4)
@@ -46,7 +47,7 @@ layer(TestDatabase.layer)("PollLoop", (it) => {
       assert.strictEqual(news.length, 1)
       const messages = yield* Messages
       const page = yield* messages.page(channel.id, "pb:1", { before: Option.none(), limit: 9 })
-      assert.deepStrictEqual(
+      deepStrictEqual(
         page.map(({ body }) => body),
         ["hello"]
       )
@@ -62,7 +63,7 @@ layer(TestDatabase.layer)("PollLoop", (it) => {
       yield* Effect.fork(Effect.withRandom(pollLoop(channel.id, { interval }, Effect.void), Random.fixed([0.5])))
       assert.strictEqual(yield* gap(world, 8), 0)
       yield* pass(4)
-      assert.deepStrictEqual(world.polls, ["baseline", "0"])
+      deepStrictEqual(world.polls, ["baseline", "0"])
       const messages = yield* Messages
       assert.strictEqual((yield* messages.page(channel.id, "pb:1", { before: Option.none(), limit: 9 })).length, 1)
     }).pipe(Effect.provide(Life.layer(world)))
@@ -83,11 +84,11 @@ layer(TestDatabase.layer)("PollLoop", (it) => {
       assert.strictEqual(yield* gap(world, 25), 1)
       yield* pass(2)
       const channels = yield* Channels
-      assert.deepStrictEqual((yield* channels.byId(channel.id)).lastError, Option.some("rate_limited"))
+      deepStrictEqual((yield* channels.byId(channel.id)).lastError, Option.some("rate_limited"))
       assert.strictEqual(yield* gap(world, 290), 0)
       assert.strictEqual(yield* gap(world, 15), 1)
       yield* pass(2)
-      assert.deepStrictEqual((yield* channels.byId(channel.id)).lastError, Option.none())
+      deepStrictEqual((yield* channels.byId(channel.id)).lastError, Option.none())
     }).pipe(Effect.provide(Life.layer(world)))
   })
 

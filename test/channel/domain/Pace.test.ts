@@ -1,4 +1,5 @@
 import { assert, it } from "@effect/vitest"
+import { deepStrictEqual } from "@effect/vitest/utils"
 import { Duration, FastCheck, Option } from "effect"
 import { afterOutage, afterRateLimit, jittered } from "../../../src/channel/domain/Pace.ts"
 
@@ -18,7 +19,7 @@ it.prop(
 
 it("rests 5, 15 and 45 minutes, then 3 hours, after the platform asked to slow down", () => {
   const minutes = [1, 2, 3, 4, 5].map((nth) => Duration.toMinutes(afterRateLimit(nth, Option.none())))
-  assert.deepStrictEqual(minutes, [5, 15, 45, 180, 180])
+  deepStrictEqual(minutes, [5, 15, 45, 180, 180])
 })
 
 it.prop("never rests less than the platform asked for", [times, seconds], ([nth, asked]) => {

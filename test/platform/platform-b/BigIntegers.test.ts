@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { deepStrictEqual } from "@effect/vitest/utils"
 import { FastCheck } from "effect"
 import { quoteBigIntegers } from "../../../src/platform/platform-b/BigIntegers.ts"
 
@@ -20,9 +21,9 @@ const trap = FastCheck.tuple(FastCheck.string(), digits).map(([text, integer]) =
 const fraction = digits.map((integer) => ({ text: `0.${integer}`, value: Number(`0.${integer}`) }))
 const decimal = digits.map((integer) => ({ text: `${integer}.5`, value: Number(`${integer}.5`) }))
 const exponent = digits.map((integer) => ({ text: `${integer}e-9`, value: Number(`${integer}e-9`) }))
-const small = FastCheck.oneof(FastCheck.integer(), FastCheck.double({ noNaN: true, noDefaultInfinity: true })).map(
-  plain
-)
+const small = FastCheck.oneof(FastCheck.integer(), FastCheck.double({ noNaN: true, noDefaultInfinity: true }))
+  .filter((number) => !Object.is(number, -0) && !/^-?\d{16,}$/.test(String(number)))
+  .map(plain)
 const other = FastCheck.constantFrom<unknown>(true, false, null).map(plain)
 const text = FastCheck.string({ unit: "binary" }).map(plain)
 
@@ -52,7 +53,7 @@ const { tree } = FastCheck.letrec<{ tree: Written; list: Written; record: Writte
 
 describe("quoteBigIntegers", () => {
   it.prop("reads as the same JSON, with long integers as text", [tree], ([written]) => {
-    assert.deepStrictEqual(JSON.parse(quoteBigIntegers(written.text)), written.value)
+    deepStrictEqual(JSON.parse(quoteBigIntegers(written.text)), written.value)
   })
 
   it.prop("leaves JSON without long integers as it is", [FastCheck.jsonValue()], ([value]) => {

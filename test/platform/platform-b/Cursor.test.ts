@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { assertNone } from "@effect/vitest/utils"
+import { assertNone, deepStrictEqual } from "@effect/vitest/utils"
 import { FastCheck, Option, Schema } from "effect"
 import * as Cursor from "../../../src/platform/platform-b/Cursor.ts"
 import { Thread } from "../../../src/platform/platform-b/Inbox.ts"
@@ -45,7 +45,7 @@ describe("the cursor of polling", () => {
       for (const one of last) {
         reported.push(...one.items.filter((item) => Cursor.isNew(cursor, one, item)).map(({ item_id }) => item_id))
       }
-      assert.deepStrictEqual([...reported].sort(), items.map(({ id }) => id).sort())
+      deepStrictEqual([...reported].sort(), items.map(({ id }) => id).sort())
       assert.isFalse(last.some((one) => Cursor.hasNews(Cursor.advance(cursor, last), one)))
     }
   )

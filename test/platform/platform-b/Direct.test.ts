@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { assertNone, assertSome } from "@effect/vitest/utils"
+import { assertNone, assertSome, deepStrictEqual } from "@effect/vitest/utils"
 import { Array, DateTime, Effect, Option } from "effect"
 import { PlatformB, type Session } from "../../../src/platform/Platform.ts"
 import { login, reasonOf, withSimulator } from "./SimulatedChannel.ts"
@@ -41,18 +41,18 @@ describe("polling platform_b", () => {
           write({ from: index % 2 ? "ben" : "ann", to: shop.username, text, timestamp: `199000000000000${index}` })
         )
         const second = yield* platform.poll(first.session, Option.some(first.cursor))
-        assert.deepStrictEqual(
+        deepStrictEqual(
           second.messages.map(({ body }) => body),
           texts
         )
         yield* write({ from: "ann", to: shop.username, text: "e", timestamp: "1990000000000002" })
         const third = yield* platform.poll(second.session, Option.some(second.cursor))
-        assert.deepStrictEqual(
+        deepStrictEqual(
           third.messages.map(({ body }) => body),
           ["e"]
         )
         const fourth = yield* platform.poll(third.session, Option.some(third.cursor))
-        assert.deepStrictEqual(fourth.messages, [])
+        deepStrictEqual(fourth.messages, [])
       })
     )
   )
@@ -70,7 +70,7 @@ describe("polling platform_b", () => {
         const many = Array.makeBy(64, (index) => `number ${index}`)
         yield* Effect.forEach(many, (text) => write({ from: "person3", to: shop.username, text }))
         const second = yield* platform.poll(first.session, Option.some(first.cursor))
-        assert.deepStrictEqual(
+        deepStrictEqual(
           second.messages.map(({ body }) => body),
           [...people.map((name) => `of ${name}`), ...many]
         )
@@ -78,11 +78,11 @@ describe("polling platform_b", () => {
         yield* control("/failures", { path: "/nothing/" })
         const before = (yield* look("/requests")).length
         const third = yield* platform.poll(second.session, Option.some(second.cursor))
-        assert.deepStrictEqual(
+        deepStrictEqual(
           third.messages.map(({ body }) => body),
           ["one more"]
         )
-        assert.deepStrictEqual(pathsOf((yield* look("/requests")).slice(before)), ["/direct_v2/inbox/"])
+        deepStrictEqual(pathsOf((yield* look("/requests")).slice(before)), ["/direct_v2/inbox/"])
       })
     )
   )
@@ -97,7 +97,7 @@ describe("polling platform_b", () => {
         const first = yield* baseline(session)
         yield* write({ from: "stranger", to: shop.username, text: "may I?", request: true })
         const second = yield* platform.poll(first.session, Option.some(first.cursor))
-        assert.deepStrictEqual(
+        deepStrictEqual(
           second.messages.map(({ body }) => body),
           ["may I?"]
         )
@@ -105,7 +105,7 @@ describe("polling platform_b", () => {
           threads
             .filter((thread) => thread.pending)
             .flatMap(({ members }) => members.filter((name) => name !== shop.username))
-        assert.deepStrictEqual(pending(yield* look("/threads")), ["earlier"])
+        deepStrictEqual(pending(yield* look("/threads")), ["earlier"])
         yield* control("/failures", {
           path: "/approve/",
           status: 400,
@@ -113,16 +113,16 @@ describe("polling platform_b", () => {
         })
         yield* write({ from: "another", to: shop.username, text: "and I?", request: true })
         const third = yield* platform.poll(second.session, Option.some(second.cursor))
-        assert.deepStrictEqual(
+        deepStrictEqual(
           third.messages.map(({ body }) => body),
           ["and I?"]
         )
-        assert.deepStrictEqual(pending(yield* look("/threads")), ["earlier", "another"])
+        deepStrictEqual(pending(yield* look("/threads")), ["earlier", "another"])
         yield* control("/failures", { path: "/approve/", status: 429 })
         yield* write({ from: "last", to: shop.username, text: "me?", request: true })
         const limited = platform.poll(third.session, Option.some(third.cursor))
         assert.strictEqual(yield* reasonOf(limited), "rate_limited")
-        assert.deepStrictEqual(
+        deepStrictEqual(
           (yield* limited).messages.map(({ body }) => body),
           ["me?"]
         )
@@ -144,7 +144,7 @@ describe("polling platform_b", () => {
         yield* write({ from: "ann", thread_id, type: "action_log", fields: { action_log: {} } })
         yield* write({ from: "ann", thread_id, type: "media", fields: { media: { media_type: 2 } } })
         const { messages } = yield* platform.poll(first.session, Option.some(first.cursor))
-        assert.deepStrictEqual(
+        deepStrictEqual(
           messages.map(({ body, chatName, chatType, clientId, direction, sender, type }) => ({
             chat: [chatType, Option.getOrNull(chatName)],
             message: [direction, Option.getOrNull(sender), type, body, Option.getOrNull(clientId)]

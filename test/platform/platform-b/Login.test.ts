@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { assertSome } from "@effect/vitest/utils"
+import { assertSome, deepStrictEqual } from "@effect/vitest/utils"
 import { Effect, Option, Redacted } from "effect"
 import { PlatformB } from "../../../src/platform/Platform.ts"
 import { answerChallenge, login, reasonOf, restarted, withSimulator } from "./SimulatedChannel.ts"
@@ -25,7 +25,7 @@ describe("logging in to platform_b", () => {
         assert.strictEqual(region, "SIM")
         const platform = yield* PlatformB
         const polled = yield* platform.poll(Redacted.make(JSON.stringify(older)), Option.none())
-        assert.deepStrictEqual(polled.messages, [])
+        deepStrictEqual(polled.messages, [])
         const unreadable = yield* login(shop, { pending: Redacted.make("of an older version") })
         assert.strictEqual(unreadable._tag, "Connected")
       })
@@ -73,7 +73,7 @@ describe("logging in to platform_b", () => {
         assert.strictEqual((yield* answerChallenge(shop, restarted(pending), "987654"))._tag, "Connected")
         const calls: Array<{ method: string; path: string }> = yield* look("/requests")
         const steps = calls.filter(({ path }) => path.includes("/challenge/")).map(({ method }) => method)
-        assert.deepStrictEqual(steps, ["GET", "POST", "POST", "POST"])
+        deepStrictEqual(steps, ["GET", "POST", "POST", "POST"])
         assert.strictEqual((yield* login(shop))._tag, "Connected")
       })
     )

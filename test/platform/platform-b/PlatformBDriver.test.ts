@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { assertSome } from "@effect/vitest/utils"
+import { assertSome, deepStrictEqual } from "@effect/vitest/utils"
 import { Effect, Fiber, Option, TestClock, TestServices } from "effect"
 import { PlatformB } from "../../../src/platform/Platform.ts"
 import { polledPlatform } from "../../conformance/PlatformConformance.ts"
@@ -44,7 +44,7 @@ describe("failures of platform_b", () => {
           const polled = yield* reasonOf(platform.poll(session, Option.none()))
           yield* control("/failures", { path: "/broadcast/text/", ...answer })
           const sent = yield* reasonOf(platform.send(session, { to: "pb:1", body: "x", clientId: "c" }))
-          assert.deepStrictEqual([polled, sent], [reason, reason], JSON.stringify(answer))
+          deepStrictEqual([polled, sent], [reason, reason], JSON.stringify(answer))
         }
         yield* control("/failures", { path: "/inbox/", status: 429, headers: { "retry-after": "77" } })
         const failed = yield* Effect.flip(platform.poll(session, Option.none()))

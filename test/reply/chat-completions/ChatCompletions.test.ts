@@ -1,4 +1,5 @@
 import { assert, describe, layer } from "@effect/vitest"
+import { deepStrictEqual } from "@effect/vitest/utils"
 import { Deferred, Duration, Effect, Option, Redacted } from "effect"
 import { ChatModel } from "../../../src/reply/ChatModel.ts"
 import { chatProvider, chatRequest, driver, faultyProvider, providerKey } from "../../support/ChatProvider.ts"
@@ -17,7 +18,7 @@ layer(driver, { excludeTestServices: true })("chat completions", (it) => {
         assert.strictEqual(answer.reply, "Yes, on weekdays.")
         assert.strictEqual(answer.model, "m-1")
         assert.isTrue(Option.isSome(answer.promptTokens) && Option.isSome(answer.completionTokens))
-        assert.deepStrictEqual(yield* requests, [{ model: "m-1", messages: chatRequest("").turns }])
+        deepStrictEqual(yield* requests, [{ model: "m-1", messages: chatRequest("").turns }])
       })
     )
 
@@ -27,7 +28,7 @@ layer(driver, { excludeTestServices: true })("chat completions", (it) => {
         const { requests, url } = yield* chatProvider
         yield* complete(chatRequest(url, { temperature: Option.some(0.7), maxTokens: Option.some(64) }))
         const [{ max_tokens, temperature }] = yield* requests
-        assert.deepStrictEqual([temperature, max_tokens], [0.7, 64])
+        deepStrictEqual([temperature, max_tokens], [0.7, 64])
       })
     )
 
@@ -43,7 +44,7 @@ layer(driver, { excludeTestServices: true })("chat completions", (it) => {
         yield* complete(chatRequest(`${url}/v1/chat/completions?api-version=1`))
         const path = "/v1/chat/completions?api-version=1"
         const json = "application/json"
-        assert.deepStrictEqual(heads, [["POST", path, `Bearer ${providerKey}`, json, json, undefined]])
+        deepStrictEqual(heads, [["POST", path, `Bearer ${providerKey}`, json, json, undefined]])
       })
     )
   })
@@ -69,7 +70,7 @@ layer(driver, { excludeTestServices: true })("chat completions", (it) => {
         yield* complete(request)
         yield* complete({ ...request, model: "m-2" })
         const seen: ReadonlyArray<{ readonly [field: string]: unknown }> = yield* requests
-        assert.deepStrictEqual(
+        deepStrictEqual(
           seen.map(({ max_completion_tokens, max_tokens, temperature }) => [
             max_tokens ?? null,
             max_completion_tokens ?? null,
@@ -92,7 +93,7 @@ layer(driver, { excludeTestServices: true })("chat completions", (it) => {
         const message = "temperature must be at most 1"
         yield* script({ status: 400, body: { error: { message, param: "temperature", code: "invalid_value" } } })
         const failure = yield* failureOf(chatRequest(url, { temperature: Option.some(1.5) }))
-        assert.deepStrictEqual([failure.kind, failure.message], ["bad_request", message])
+        deepStrictEqual([failure.kind, failure.message], ["bad_request", message])
         assert.lengthOf(yield* requests, 1)
       })
     )
@@ -144,11 +145,11 @@ layer(driver, { excludeTestServices: true })("chat completions", (it) => {
         for (const header of ["7", "1.5", inAMinute, "Wed, 21 Oct 2015 07:28:00 GMT", "soon", "-5"]) {
           yield* script({ status: 429, headers: { "retry-after": header }, body: { error: { message: "Slow down." } } })
           const failure = yield* failureOf(chatRequest(url))
-          assert.deepStrictEqual([failure.kind, failure.status], ["rate_limited", Option.some(429)])
+          deepStrictEqual([failure.kind, failure.status], ["rate_limited", Option.some(429)])
           waits.push(Option.getOrNull(Option.map(failure.retryAfter, Duration.toSeconds)))
         }
         const [seconds, fraction, date, past, ...wrong] = waits
-        assert.deepStrictEqual([seconds, fraction, past, wrong], [7, 1.5, 0, [null, null]])
+        deepStrictEqual([seconds, fraction, past, wrong], [7, 1.5, 0, [null, null]])
         assert.closeTo(date ?? 0, 60, 3)
       })
     )
@@ -163,7 +164,7 @@ layer(driver, { excludeTestServices: true })("chat completions", (it) => {
         }
         kinds.push((yield* failureOf(chatRequest("http://127.0.0.1:1"))).kind)
         kinds.push((yield* failureOf(chatRequest("not a url"))).kind)
-        assert.deepStrictEqual(kinds, ["network", "network", "timeout", "timeout", "network", "bad_request"])
+        deepStrictEqual(kinds, ["network", "network", "timeout", "timeout", "network", "bad_request"])
       })
     )
 
@@ -197,12 +198,9 @@ layer(driver, { excludeTestServices: true })("chat completions", (it) => {
           more()
         })
         const ok = yield* failureOf(chatRequest(`${url}/ok`))
-        assert.deepStrictEqual(
-          [ok.kind, ok.message],
-          ["invalid_response", "the provider's answer is longer than 1 MiB"]
-        )
+        deepStrictEqual([ok.kind, ok.message], ["invalid_response", "the provider's answer is longer than 1 MiB"])
         const bad = yield* failureOf(chatRequest(url))
-        assert.deepStrictEqual([bad.kind, bad.message], ["provider_error", "x".repeat(300)])
+        deepStrictEqual([bad.kind, bad.message], ["provider_error", "x".repeat(300)])
         assert.isBelow(sent.bytes, 16 * 1024 * 1024)
       })
     )

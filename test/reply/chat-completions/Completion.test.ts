@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { deepStrictEqual } from "@effect/vitest/utils"
 import { Either, FastCheck, Option } from "effect"
 import { endpointOf, readCompletion, readFailure } from "../../../src/reply/chat-completions/Completion.ts"
 
@@ -55,7 +56,7 @@ describe("any body", () => {
 
 describe("a reply", () => {
   it.prop("in plain text is that text", [FastCheck.lorem()], ([text]) => {
-    assert.deepStrictEqual(reply(answer({ content: `\n${text} ` })), {
+    deepStrictEqual(reply(answer({ content: `\n${text} ` })), {
       reply: text,
       model: "m-1",
       promptTokens: Option.some(3),
@@ -92,7 +93,7 @@ describe("a reply", () => {
       usage: { prompt_tokens: "many" },
       model: 1
     })
-    assert.deepStrictEqual(reply(body), {
+    deepStrictEqual(reply(body), {
       reply: "Yes.",
       model: "asked",
       promptTokens: Option.none(),
@@ -161,7 +162,7 @@ describe("a failure", () => {
     ["a time-out", 408, "", "timeout", "the provider answered 408 without a word"]
   ] as const
   for (const [name, status, body, kind, message] of shapes) {
-    it(`as ${name} tells it is ${kind}`, () => assert.deepStrictEqual(readFailure(status, body), { kind, message }))
+    it(`as ${name} tells it is ${kind}`, () => deepStrictEqual(readFailure(status, body), { kind, message }))
   }
 
   it("by an unknown path hints at the base URL", () => {

@@ -1,4 +1,5 @@
 import { assert, it } from "@effect/vitest"
+import { deepStrictEqual } from "@effect/vitest/utils"
 import { Arbitrary, FastCheck, Option } from "effect"
 import { AiLayer, ChatMode, defaults, emptyLayer, resolve } from "../../../src/reply/domain/AiSettings.ts"
 
@@ -31,7 +32,7 @@ it.prop(
       effective.systemPrompt,
       Option.getOrElse(chat.customSystemPrompt, () => prompt)
     )
-    assert.deepStrictEqual(
+    deepStrictEqual(
       effective.timeoutSeconds,
       account.timeoutSeconds ?? global.timeoutSeconds ?? environment.timeoutSeconds ?? 30
     )
@@ -44,7 +45,7 @@ it.prop(
   ([chat, global, environment]) => {
     const inherited = resolve({ chat, account: emptyLayer, global, environment })
     const repeated = resolve({ chat, account: { ...global, enabled: null }, global, environment })
-    assert.deepStrictEqual(inherited, repeated)
+    deepStrictEqual(inherited, repeated)
   }
 )
 
@@ -56,7 +57,7 @@ it("answers nobody, and nothing but private chats, until it is told to", () => {
     environment: emptyLayer
   })
   assert.isFalse(effective.globalEnabled)
-  assert.deepStrictEqual(effective.replyTo, { private: true, group: false, channel: false })
+  deepStrictEqual(effective.replyTo, { private: true, group: false, channel: false })
   assert.strictEqual(effective.timeoutSeconds, 30)
   assert.strictEqual(effective.replyDelaySeconds, 2)
 })

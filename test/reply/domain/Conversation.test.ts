@@ -1,4 +1,5 @@
 import { assert, it } from "@effect/vitest"
+import { deepStrictEqual } from "@effect/vitest/utils"
 import { Duration, FastCheck } from "effect"
 import { conversation, typingTime, type WindowMessage } from "../../../src/reply/domain/Conversation.ts"
 
@@ -11,7 +12,7 @@ const window = FastCheck.array(message, { maxLength: 40 })
 
 it.prop("what a customer wrote stands in user turns only, in order, and at most 20 of them", [window], ([messages]) => {
   const [system, ...turns] = conversation("Be kind.", "", messages)
-  assert.deepStrictEqual(system, { role: "system", content: "Be kind." })
+  deepStrictEqual(system, { role: "system", content: "Be kind." })
   const last = messages.slice(-20)
   assert.strictEqual(turns.length, last.length)
   turns.forEach(({ content, role }, index) => {
@@ -25,7 +26,7 @@ it.prop(
   [window, FastCheck.string()],
   ([messages, knowledge]) => {
     const turns = conversation("Be kind.", knowledge, messages)
-    assert.deepStrictEqual(
+    deepStrictEqual(
       turns.map(({ role }, index) => role === "system" && index > 0),
       turns.map(() => false)
     )
@@ -37,7 +38,7 @@ it("names what is no text in words", () => {
     { direction: "incoming", type: "image", body: "" },
     { direction: "incoming", type: "image", body: "our garden" }
   ])
-  assert.deepStrictEqual(turns, [
+  deepStrictEqual(turns, [
     { role: "user", content: "[image]" },
     { role: "user", content: "[image] our garden" }
   ])

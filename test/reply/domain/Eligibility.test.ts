@@ -1,4 +1,5 @@
 import { assert, it } from "@effect/vitest"
+import { deepStrictEqual } from "@effect/vitest/utils"
 import { DateTime, FastCheck, Option } from "effect"
 import { emptyLayer, resolve } from "../../../src/reply/domain/AiSettings.ts"
 import { type Situation, skipReason } from "../../../src/reply/domain/Eligibility.ts"
@@ -35,11 +36,11 @@ const obstacles: ReadonlyArray<readonly [string, Partial<Situation>]> = [
 ]
 
 it("answers a text of a private chat when all switches say yes", () => {
-  assert.deepStrictEqual(skipReason(answered), Option.none())
+  deepStrictEqual(skipReason(answered), Option.none())
 })
 
 it.each(obstacles)("names the obstacle: %s", (reason, obstacle) => {
-  assert.deepStrictEqual(skipReason({ ...answered, ...obstacle }), Option.some(reason))
+  deepStrictEqual(skipReason({ ...answered, ...obstacle }), Option.some(reason))
 })
 
 it.prop("no obstacle hides behind another", [FastCheck.subarray([...obstacles], { minLength: 1 })], ([chosen]) => {
@@ -51,8 +52,8 @@ it.prop("no obstacle hides behind another", [FastCheck.subarray([...obstacles], 
 
 it("needs no key to echo, but every other rule holds", () => {
   const echoing = { ...answered, hasApiKey: false, settings: { ...settings, echoMode: true } }
-  assert.deepStrictEqual(skipReason(echoing), Option.none())
-  assert.deepStrictEqual(skipReason({ ...echoing, repliesInLastHour: 20 }), Option.some("loop protection"))
+  deepStrictEqual(skipReason(echoing), Option.none())
+  deepStrictEqual(skipReason({ ...echoing, repliesInLastHour: 20 }), Option.some("loop protection"))
 })
 
 it.prop(
@@ -60,6 +61,6 @@ it.prop(
   [FastCheck.integer({ min: 0, max: 86_400 })],
   ([seconds]) => {
     const situation = { ...answered, writtenAt: DateTime.add(arrivedAt, { seconds }) }
-    assert.deepStrictEqual(skipReason(situation), Option.none())
+    deepStrictEqual(skipReason(situation), Option.none())
   }
 )

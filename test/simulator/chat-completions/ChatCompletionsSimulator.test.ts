@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { deepStrictEqual } from "@effect/vitest/utils"
 import { Effect, Option } from "effect"
 import { start } from "../../../src/simulator/chat-completions/ChatCompletionsSimulator.ts"
 import { call } from "../../support/Api.ts"
@@ -31,7 +32,7 @@ describe("the simulated provider", () => {
     Effect.gen(function* () {
       const { url } = yield* chatProvider
       const refused = yield* call("POST", `${url}/chat/completions`, { body: question })
-      assert.deepStrictEqual([refused.status, refused.body.error.code], [401, "invalid_api_key"])
+      deepStrictEqual([refused.status, refused.body.error.code], [401, "invalid_api_key"])
       const open = yield* start({ port: 0, apiKey: Option.none() })
       assert.strictEqual((yield* call("POST", `${open.url}/chat/completions`, { body: question })).status, 200)
     })
@@ -47,9 +48,9 @@ describe("the simulated provider", () => {
         "x"
       ]) {
         const { body, status } = yield* ask(url, wrong)
-        assert.deepStrictEqual([status, typeof body.error.message], [400, "string"])
+        deepStrictEqual([status, typeof body.error.message], [400, "string"])
       }
-      assert.deepStrictEqual(yield* requests, [])
+      deepStrictEqual(yield* requests, [])
     })
   )
 
@@ -61,7 +62,7 @@ describe("the simulated provider", () => {
       yield* script({ status: 502, raw: "<html>" })
       const answers = []
       for (let n = 0; n < 5; n++) answers.push(yield* ask(url))
-      assert.deepStrictEqual(
+      deepStrictEqual(
         answers.map(({ status }) => status),
         [200, 200, 429, 502, 200]
       )

@@ -21,7 +21,7 @@ describe("the simulator of platform_b", () => {
         yield* control("/settings", { deduplicates: false })
         assert.notStrictEqual((yield* platform.send(session, message)).platformMessageId, first.platformMessageId)
         const [thread] = yield* look("/threads?with=ann")
-        assert.deepStrictEqual(textsOf(thread), ["hi", "hi"])
+        deepStrictEqual(textsOf(thread), ["hi", "hi"])
       })
     )
   )
@@ -40,12 +40,12 @@ describe("the simulator of platform_b", () => {
         yield* write({ from: "ann", to: shop.username, text: "for the shop" })
         const seen = yield* platform.poll(ours.session, Option.some(mine.cursor))
         assert.strictEqual(seen.messages.length, 1)
-        assert.deepStrictEqual((yield* platform.poll(theirs.session, Option.some(others.cursor))).messages, [])
+        deepStrictEqual((yield* platform.poll(theirs.session, Option.some(others.cursor))).messages, [])
         const foreign = platform.send(theirs.session, { to: seen.messages[0]?.chatId ?? "", body: "x", clientId: "c" })
         assert.strictEqual((yield* Effect.flip(foreign)).reason, "not_found")
         yield* platform.send(ours.session, { to: `pbuser:${other.username}`, body: "to a colleague", clientId: "d" })
         const between = yield* platform.poll(theirs.session, Option.some(others.cursor))
-        assert.deepStrictEqual(
+        deepStrictEqual(
           between.messages.map(({ body, direction }) => [body, direction]),
           [["to a colleague", "incoming"]]
         )
@@ -70,7 +70,7 @@ describe("the simulator of platform_b", () => {
         assert.strictEqual((yield* control("/accounts", { username: "" })).status, 422)
         assert.strictEqual((yield* control("/nothing", {})).status, 404)
         yield* call("DELETE", `${url}/_control/requests`)
-        assert.deepStrictEqual(yield* look("/requests"), [])
+        deepStrictEqual(yield* look("/requests"), [])
       })
     )
   )

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { deepStrictEqual } from "@effect/vitest/utils"
 import { Arbitrary, Option, Schema } from "effect"
 import { NotificationPayload, RenewalPayload, TransactionPayload } from "../../../src/store/store-a/Payloads.ts"
 import { factOf, kindOf } from "../../../src/store/store-a/Facts.ts"
@@ -16,9 +17,9 @@ describe("store A's facts", () => {
 
   it("types that change no purchase map to none, subtypes refine", () => {
     for (const type of ["TEST", "CONSUMPTION_REQUEST", "REFUND_DECLINED", "RENEWAL_EXTENSION", "SOMETHING_NEW"]) {
-      assert.deepStrictEqual(kindOf(type, Option.none()), Option.none())
+      deepStrictEqual(kindOf(type, Option.none()), Option.none())
     }
-    assert.deepStrictEqual(kindOf("DID_RENEW", Option.some("BILLING_RECOVERY")), Option.some("recovered"))
-    assert.deepStrictEqual(kindOf("DID_RENEW", Option.some("SOMETHING_NEW")), Option.some("renewed"))
+    deepStrictEqual(kindOf("DID_RENEW", Option.some("BILLING_RECOVERY")), Option.some("recovered"))
+    deepStrictEqual(kindOf("DID_RENEW", Option.some("SOMETHING_NEW")), Option.some("renewed"))
   })
 })

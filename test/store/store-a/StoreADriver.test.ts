@@ -1,5 +1,6 @@
 import { Environment, SignedDataVerifier } from "@apple/app-store-server-library"
 import { assert, describe, it } from "@effect/vitest"
+import { deepStrictEqual } from "@effect/vitest/utils"
 import { Effect, Exit, Option, TestClock } from "effect"
 import { makeAuthority, type SigningAuthority } from "../../../src/simulator/store-a/SigningAuthority.ts"
 import { layer } from "../../../src/store/store-a/StoreADriver.ts"
@@ -84,7 +85,7 @@ describe("store A's signed notifications", () => {
       const fact = Option.getOrThrow(read.fact)
       assert.strictEqual(fact.kind, "purchased")
       assert.strictEqual(fact.environment, "sandbox")
-      assert.deepStrictEqual(fact.transaction.priceMicros, Option.some(10_990_000))
+      deepStrictEqual(fact.transaction.priceMicros, Option.some(10_990_000))
     })
   )
 

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { deepStrictEqual } from "@effect/vitest/utils"
 import { Array, FastCheck, Option, Schema } from "effect"
 import type { PurchaseFact } from "../../../src/store/domain/PurchaseFact.ts"
 import { evolve, replay } from "../../../src/subscription/domain/Lifecycle.ts"
@@ -31,8 +32,8 @@ describe("Lifecycle", () => {
     "any order and any repetition of the same facts ends in the same state",
     [shuffled],
     ([{ arrival, facts }]) => {
-      assert.deepStrictEqual(encode(replay(arrival).subscription), encode(replay(facts).subscription))
-      assert.deepStrictEqual([...replay(arrival).transactions.keys()], [...replay(facts).transactions.keys()])
+      deepStrictEqual(encode(replay(arrival).subscription), encode(replay(facts).subscription))
+      deepStrictEqual([...replay(arrival).transactions.keys()], [...replay(facts).transactions.keys()])
     }
   )
 
@@ -73,7 +74,7 @@ describe("Lifecycle", () => {
       factOf(3, { ...step, kind: "renewal_disabled", period: 2, willRenew: false }, trial),
       factOf(4, { ...step, kind: "expired", period: 2, status: "expired", willRenew: false }, trial)
     ]
-    assert.deepStrictEqual(types(facts), [
+    deepStrictEqual(types(facts), [
       "subscription.trial_started",
       "subscription.trial_converted",
       "subscription.renewed",
@@ -90,7 +91,7 @@ describe("Lifecycle", () => {
       factOf(1, { ...step, kind: "renewal_failed", status: "in_grace_period" }, paid),
       factOf(2, { ...step, kind: "recovered", period: 1 }, paid)
     ]
-    assert.deepStrictEqual(types(facts), [
+    deepStrictEqual(types(facts), [
       "subscription.started",
       "subscription.grace_period_started",
       "subscription.billing_issue",
@@ -107,13 +108,13 @@ describe("Lifecycle", () => {
       factOf(1, { ...step, kind: "refunded", status: "revoked" }, paid)
     ]
     assert.strictEqual(replay(current).subscription.status, "revoked")
-    assert.deepStrictEqual(types(current), ["subscription.started", "subscription.refunded"])
+    deepStrictEqual(types(current), ["subscription.started", "subscription.refunded"])
     const earlier: Facts = [
       factOf(0, { ...step, kind: "purchased" }, paid),
       factOf(1, { ...step, kind: "renewed", period: 1 }, paid),
       factOf(2, { ...step, kind: "refunded" }, paid)
     ]
     assert.strictEqual(replay(earlier).subscription.status, "active")
-    assert.deepStrictEqual(types(earlier), ["subscription.started", "subscription.renewed", "subscription.refunded"])
+    deepStrictEqual(types(earlier), ["subscription.started", "subscription.renewed", "subscription.refunded"])
   })
 })

@@ -1,5 +1,5 @@
 import { Array, DateTime, Effect, Layer, Option } from "effect"
-import type { Settlement } from "../../../src/webhook/domain/Delivery.ts"
+import type { DueDelivery, Settlement } from "../../../src/webhook/domain/Delivery.ts"
 import { Endpoint } from "../../../src/webhook/domain/Endpoint.ts"
 import { DeliveryId, type DeliveryState, EndpointId } from "../../../src/webhook/domain/Webhook.ts"
 import { EndpointRepo } from "../../../src/webhook/EndpointRepo.ts"
@@ -48,21 +48,23 @@ export const makeMemoryQueue = (options: { readonly retryCount: number; readonly
   const isOpen = (row: Row) => Option.isSome(row.dueAt) && row.state !== "delivering"
 
   const queue = QueueRepo.make({
-    insert: () => Effect.void,
-    claim: ({ limit, now }) =>
+    publish: () => Effect.succeed([]),
+    claim: ({ held, limit, now }) =>
       Effect.sync(() => {
         reads += 1
         const due = rows
-          .filter((row) => isOpen(row) && Option.exists(row.dueAt, DateTime.lessThanOrEqualTo(now)))
+          .filter(
+            (row) => isOpen(row) && !held.includes(row.id) && Option.exists(row.dueAt, DateTime.lessThanOrEqualTo(now))
+          )
           .slice(0, limit)
         due.forEach((row) => (row.state = "delivering"))
         return due.map((row) => ({ ...row, event: "message.received", body: "{}" }))
       }),
-    nextDue: () =>
+    nextDue: ({ held }) =>
       Effect.sync(() =>
         Option.map(
           Option.liftPredicate(
-            rows.filter(isOpen).flatMap(({ dueAt }) => Option.toArray(dueAt)),
+            rows.filter((row) => isOpen(row) && !held.includes(row.id)).flatMap(({ dueAt }) => Option.toArray(dueAt)),
             Array.isNonEmptyArray
           ),
           Array.min(DateTime.Order)
@@ -74,7 +76,7 @@ export const makeMemoryQueue = (options: { readonly retryCount: number; readonly
         attempts.push(...settlements)
         settlements.forEach(({ attemptCount, deliveryId, dueAt, state }) => {
           const row = rows.find(({ id }) => id === deliveryId)
-          if (row?.state === "delivering") Object.assign(row, { attemptCount, dueAt, state })
+          if (row !== undefined && row.state !== "canceled") Object.assign(row, { attemptCount, dueAt, state })
         })
       }),
     release: () =>
@@ -96,7 +98,6 @@ export const makeMemoryQueue = (options: { readonly retryCount: number; readonly
     byId: () =>
       Effect.sync(() => Option.map(endpoint.current, (found) => ({ ...found, secretSealed: options.secretSealed }))),
     page: () => Effect.succeed([]),
-    activeOf: () => Effect.succeed([]),
     update: () => Effect.succeed(Option.none()),
     noteFailure: ({ now }) =>
       Effect.sync(() => {
@@ -115,12 +116,12 @@ export const makeMemoryQueue = (options: { readonly retryCount: number; readonly
     change,
     endpoint,
     reads: () => reads,
-    add: (count: number, changes: Partial<Row> = {}) => {
-      for (let nth = 0; nth < count; nth++) {
+    add: (count: number, changes: Partial<Row> = {}) =>
+      Array.makeBy(count, (): DueDelivery => {
         const id = deliveryId(rows.length + 1)
         rows.push({ id, eventId: id, state: "pending", attemptCount: 0, dueAt: Option.some(epoch), ...changes })
-      }
-    },
+        return { id, eventId: id, event: "message.received", attemptCount: 0, body: "{}" }
+      }),
     layer: Layer.merge(Layer.succeed(QueueRepo, queue), Layer.succeed(EndpointRepo, endpoints))
   }
 }

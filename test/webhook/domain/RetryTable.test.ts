@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { deepStrictEqual } from "@effect/vitest/utils"
 import { DateTime, Duration, FastCheck, Option } from "effect"
 import { delayAfter, nextDelay, retryAfter } from "../../../src/webhook/domain/RetryTable.ts"
 
@@ -13,7 +14,7 @@ const codes = FastCheck.constantFrom(0, 301, 400, 404, 429, 500, 503)
 describe("RetryTable", () => {
   it("waits 5 s, 25 s, 2 min, 10 min, 50 min, then no more", () => {
     const waits = [1, 2, 3, 4, 5, 6].map((nth) => millis(nextDelay(nth, 5)))
-    assert.deepStrictEqual(waits, [5_000, 25_000, 120_000, 600_000, 3_000_000, null])
+    deepStrictEqual(waits, [5_000, 25_000, 120_000, 600_000, 3_000_000, null])
   })
 
   it.prop("allows exactly as many retries as retry_count says", [failures, retryCounts], ([nth, retryCount]) => {

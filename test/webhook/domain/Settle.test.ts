@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { deepStrictEqual } from "@effect/vitest/utils"
 import { DateTime, Duration, FastCheck, Option } from "effect"
 import { healthOf, isLost } from "../../../src/webhook/domain/Health.ts"
 import { nextDelay } from "../../../src/webhook/domain/RetryTable.ts"
@@ -24,7 +25,7 @@ describe("Settle", () => {
     assert.strictEqual(Option.isSome(dueAt), state === "failed")
     if (state === "succeeded" || input.code === 410) return
     const wait = nextDelay(attemptCount, input.retryCount)
-    assert.deepStrictEqual(
+    deepStrictEqual(
       dueAt,
       Option.map(wait, (delay) => DateTime.addDuration(now, delay))
     )

@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
+import { deepStrictEqual } from "@effect/vitest/utils"
 import { FastCheck, Redacted, Schema } from "effect"
 import { Webhook as StandardWebhook } from "standardwebhooks"
 import {
@@ -72,7 +73,7 @@ describe("the Standard Webhooks signature", () => {
         "webhook-timestamp": String(message.timestamp),
         "webhook-signature": signStandard(secret, message)
       })
-      assert.deepStrictEqual(verified, JSON.parse(rawBody))
+      deepStrictEqual(verified, JSON.parse(rawBody))
     }
   )
 
