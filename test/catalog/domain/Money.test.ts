@@ -18,9 +18,13 @@ describe("Money", () => {
     assertSome(toMicros(JSON.parse(`${units}.${fraction}`)), Number(`${units}${fraction}`))
   })
 
-  it.prop("refuses a seventh decimal", [FastCheck.integer({ min: 0, max: 10 ** 8 }), FastCheck.integer({ min: 1, max: 9 })], ([front, last]) => {
-    assertNone(toMicros((front * 10 + last) / 10 ** 7))
-  })
+  it.prop(
+    "refuses a seventh decimal",
+    [FastCheck.integer({ min: 0, max: 10 ** 8 }), FastCheck.integer({ min: 1, max: 9 })],
+    ([front, last]) => {
+      assertNone(toMicros((front * 10 + last) / 10 ** 7))
+    }
+  )
 
   it("refuses what it could not keep exactly", () => {
     assertSome(toMicros(9.99), 9_990_000)
