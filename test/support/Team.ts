@@ -26,7 +26,8 @@ export const registered = Effect.gen(function* () {
   const token: string = answer.body.data.token
   const api = (method: string, path: string, body?: unknown, as: string = token) =>
     call(method, `${url}/api/v1${path}`, { token: as, body })
-  return { api, token, tenant: answer.body.data.tenant.uuid as string }
+  const { tenant, user } = answer.body.data
+  return { api, token, tenant: tenant.uuid as string, user: user.uuid as string }
 })
 
 export const subscription = (identifier: string, more: object = {}) => ({
