@@ -29,6 +29,14 @@ const isAlternative = ({ message }: ParseResult.ArrayFormatterIssue): boolean =>
 const isWithin = (path: ReadonlyArray<PropertyKey>, inner: ReadonlyArray<PropertyKey>): boolean =>
   path.every((step, position) => inner[position] === step)
 
+/** The type of a whole record is no help either. */
+const plainly = (message: string): string =>
+  message.startsWith("Expected { ")
+    ? "must be an object"
+    : message.startsWith("Expected ReadonlyArray<")
+      ? "must be a list"
+      : message
+
 /** Every failing field by dotted path; several sentences where a field fails in several ways. */
 export const fieldErrors = (issues: ReadonlyArray<ParseResult.ArrayFormatterIssue>): FieldErrors => {
   const errors: Record<string, Array<string>> = {}
@@ -37,7 +45,8 @@ export const fieldErrors = (issues: ReadonlyArray<ParseResult.ArrayFormatterIssu
   for (const { message, path } of [...telling, ...bare]) {
     const field = path.length === 0 ? "body" : path.map(String).join(".")
     const sentences = (errors[field] ??= [])
-    if (!sentences.includes(message)) sentences.push(message)
+    const sentence = plainly(message)
+    if (!sentences.includes(sentence)) sentences.push(sentence)
   }
   return errors
 }

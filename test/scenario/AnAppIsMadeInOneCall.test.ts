@@ -246,7 +246,8 @@ layer(Program.layer, { excludeTestServices: true })("an app is made in one call"
       ]) {
         strictEqual((yield* api("POST", "/bootstrap", body)).status, 422)
       }
-      deepStrictEqual(fieldsOf(yield* api("POST", "/bootstrap", { app: { name: "x" }, products: [7] })), ["products.0"])
+      const shapeless = yield* api("POST", "/bootstrap", { app: { name: "x" }, products: [7], offerings: {} })
+      deepStrictEqual(shapeless.body.errors, { "products.0": ["must be an object"], offerings: ["must be a list"] })
       deepStrictEqual(yield* rows, before)
     })
   )

@@ -49,9 +49,32 @@ export class BootstrapRequest {
 
 const { $schema: _, ...bodyJsonSchema } = JSONSchema.make(BootstrapBody)
 
+const example = {
+  app: { name: "Notes", bundle_id: "com.example.notes", platforms: ["store_a"] },
+  entitlements: [{ identifier: "pro", name: "Pro", product_identifiers: ["pro.monthly"] }],
+  products: [
+    {
+      store: "store_a",
+      identifier: "pro.monthly",
+      name: "Pro, monthly",
+      type: "subscription",
+      subscription_period: "P1M",
+      price: 9.99,
+      currency: "USD"
+    }
+  ],
+  offerings: [
+    {
+      identifier: "default",
+      is_current: true,
+      packages: [{ identifier: "monthly", package_type: "monthly", product_identifier: "pro.monthly" }]
+    }
+  ]
+} satisfies typeof BootstrapBody.Encoded
+
 /** Decoded without refusing: what names mean is judged together with the form, and all faults are told at once. */
 const Judged = Schema.transform(
-  Schema.Unknown.annotations({ jsonSchema: bodyJsonSchema }),
+  Schema.Unknown.annotations({ jsonSchema: { ...bodyJsonSchema, examples: [example] } }),
   Schema.instanceOf(BootstrapRequest),
   { strict: true, decode: (raw) => new BootstrapRequest(raw), encode: ({ raw }) => raw }
 )

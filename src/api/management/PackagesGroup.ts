@@ -8,7 +8,7 @@ import { AccessTokenAuth, requires } from "../Security.ts"
 
 const PackageIdentifier = Identifier.annotations({
   description: "Unique within the offering",
-  examples: ["$rc_monthly"]
+  examples: ["monthly"]
 })
 
 const NamedProduct = Identifier.annotations({
