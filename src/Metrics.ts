@@ -33,6 +33,6 @@ export const channelPolls = Metric.counter("gatehouse_channel_polls_total", {
   incremental: true
 })
 export const securityEvents = Metric.counter("gatehouse_security_events_total", {
-  description: "Refused credentials and forged notifications, by kind",
+  description: "Refused credentials, failed logins and forged notifications, by kind",
   incremental: true
 })

@@ -21,9 +21,13 @@ import * as Security from "./http/Security.ts"
 import * as Server from "./http/Server.ts"
 import { AccessTokens } from "./identity/AccessTokens.ts"
 import { Accounts } from "./identity/Accounts.ts"
+import { AuditHttp } from "./identity/AuditHttp.ts"
+import { AuditLog } from "./identity/AuditLog.ts"
 import { AuthHttp } from "./identity/AuthHttp.ts"
 import { type FirstOperator, firstOperator } from "./identity/FirstOperator.ts"
 import { LoginThrottle } from "./identity/LoginThrottle.ts"
+import { MembersHttp } from "./identity/MembersHttp.ts"
+import { Members } from "./identity/Members.ts"
 import { OperatorsHttp } from "./identity/OperatorsHttp.ts"
 import { OperatorTokens } from "./identity/OperatorTokens.ts"
 import { Passwords } from "./identity/Passwords.ts"
@@ -81,14 +85,16 @@ const rates = (settings: Settings) =>
   })
 
 const accounts = (settings: Settings) =>
-  Accounts.layer({ registration: settings.registration }).pipe(Layer.provide(Passwords.layer))
+  Accounts.layer({ registration: settings.registration }).pipe(Layer.provide([Passwords.layer, Tenants.layer]))
 
 const identity = (settings: Settings, secrets: Secrets) =>
   Layer.mergeAll(
     accounts(settings),
     AccessTokens.layer,
+    AuditLog.layer,
     OperatorTokens.layer(secrets.adminJwtSecret),
     Tenants.layer,
+    Members.layer,
     LoginThrottle.layer.pipe(Layer.provide(rates(settings)))
   )
 
@@ -129,6 +135,8 @@ const managementApi = Layer.mergeAll(
   HealthHttp,
   AuthHttp,
   TenantsHttp,
+  MembersHttp,
+  AuditHttp,
   AppsHttp,
   ProductsHttp,
   EntitlementsHttp,

@@ -2,7 +2,8 @@ import { defineConfig } from "vitest/config"
 
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
+    include: process.env["SOAK_MINUTES"] === undefined ? ["test/**/*.test.ts"] : ["test/soak/*.test.ts"],
+    exclude: process.env["SOAK_MINUTES"] === undefined ? ["test/soak/**"] : [],
     root: new URL("..", import.meta.url).pathname,
     globalSetup: "test/support/GlobalSetup.ts",
     pool: "forks",

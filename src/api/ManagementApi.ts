@@ -1,5 +1,6 @@
 import { HttpApi, OpenApi } from "@effect/platform"
 import { AppsGroup } from "./management/AppsGroup.ts"
+import { AuditGroup } from "./management/AuditGroup.ts"
 import { AppWebhooksGroup } from "./management/AppWebhooksGroup.ts"
 import { AuthGroup } from "./management/AuthGroup.ts"
 import { BootstrapGroup } from "./management/BootstrapGroup.ts"
@@ -12,6 +13,7 @@ import { OfferingsGroup } from "./management/OfferingsGroup.ts"
 import { PackagesGroup } from "./management/PackagesGroup.ts"
 import { ProductsGroup } from "./management/ProductsGroup.ts"
 import { InboundGroup, StoreNotificationsGroup } from "./management/StoreNotificationsGroup.ts"
+import { MembersGroup } from "./management/MembersGroup.ts"
 import { TenantsGroup } from "./management/TenantsGroup.ts"
 import { Unavailable } from "./Problem.ts"
 import { documentKeys } from "./Repeatable.ts"
@@ -21,6 +23,8 @@ export class ManagementApi extends HttpApi.make("management")
   .add(HealthGroup)
   .add(AuthGroup)
   .add(TenantsGroup)
+  .add(MembersGroup)
+  .add(AuditGroup)
   .add(AppsGroup)
   .add(ProductsGroup)
   .add(EntitlementsGroup)

@@ -1,13 +1,49 @@
 import { Schema } from "effect"
 import { DeliveryState } from "../webhook/domain/Webhook.ts"
-import { Timestamp } from "./Envelope.ts"
+import { fields, Timestamp } from "./Envelope.ts"
 
 const bounded = (minimum: number, maximum: number) => Schema.Int.pipe(Schema.between(minimum, maximum))
 
-export const RetryCount = bounded(0, 5)
-export const TimeoutSeconds = bounded(1, 30)
+const RetryCount = bounded(0, 5).annotations({ description: "Attempts after the first" })
+const TimeoutSeconds = bounded(1, 30).annotations({ description: "For connecting, headers and body of one attempt" })
 
-export const TargetUrl = Schema.String.pipe(Schema.minLength(1), Schema.maxLength(2048))
+const TargetUrl = Schema.String.pipe(Schema.minLength(1), Schema.maxLength(2048)).annotations({
+  description: "http or https, without credentials, on a public address"
+})
+
+/** Body of registering a webhook for events of one side. */
+export const newWebhook = <Filter extends string>(filter: Schema.Schema<Filter | "*">) =>
+  fields({
+    url: TargetUrl,
+    events: Schema.optionalWith(Schema.NonEmptyArray(filter), { default: () => ["*"] as const }),
+    retry_count: Schema.optionalWith(RetryCount, { default: () => 5 }),
+    timeout_seconds: Schema.optionalWith(TimeoutSeconds, { default: () => 10 })
+  })
+
+const exact = <A, I>(schema: Schema.Schema<A, I>) => Schema.optionalWith(schema, { exact: true })
+
+/** Body of changing one: what is absent stays. */
+export const webhookChanges = <Filter extends string>(filter: Schema.Schema<Filter>) =>
+  fields({
+    url: exact(TargetUrl),
+    events: exact(Schema.NonEmptyArray(filter)),
+    retry_count: exact(RetryCount),
+    timeout_seconds: exact(TimeoutSeconds),
+    is_active: exact(
+      Schema.Boolean.annotations({ description: "`false` cancels what is due; `true` also clears `disabled_reason`" })
+    )
+  })
+
+/** Body of rotating a secret. */
+export const Rotation = fields({
+  overlap_seconds: Schema.optionalWith(bounded(0, 604_800), { default: () => 86_400 }).annotations({
+    description:
+      "How long the old secret signs along: in `X-Webhook-Signature-Previous`, and as a second signature in " +
+      "`webhook-signature`; 0 ends it at once"
+  })
+})
+
+export const WebhookSecret = Schema.Redacted(Schema.String).annotations({ description: "`whsec_…`, shown once" })
 
 const attempt = Schema.Struct({
   delivery_id: Schema.String.annotations({ description: "`X-Webhook-Delivery-Id` of this attempt" }),

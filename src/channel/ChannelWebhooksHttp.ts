@@ -1,13 +1,21 @@
 import { HttpApiBuilder } from "@effect/platform"
-import { DateTime, Effect, Option, Schema } from "effect"
-import { Conflict, Invalid, NotFound } from "../api/Problem.ts"
+import { DateTime, Duration, Effect, Option } from "effect"
 import { ServiceApi } from "../api/ServiceApi.ts"
 import { pageAnswer, pageOf } from "../http/Pages.ts"
 import { Deliveries } from "../webhook/Deliveries.ts"
 import { deliveryItem } from "../webhook/DeliveryView.ts"
 import type { Endpoint } from "../webhook/domain/Endpoint.ts"
-import { EndpointId } from "../webhook/domain/Webhook.ts"
-import { EndpointNotFound, Endpoints } from "../webhook/Endpoints.ts"
+import {
+  badTarget,
+  busy,
+  endpointChanges,
+  endpointFields,
+  endpointOfPath,
+  inactive,
+  noDelivery,
+  noWebhook
+} from "../webhook/EndpointHttp.ts"
+import { Endpoints } from "../webhook/Endpoints.ts"
 import { channelOfPath } from "./CallerChannelHttp.ts"
 
 const webhookItem = (endpoint: Endpoint) => ({
@@ -21,8 +29,6 @@ const webhookItem = (endpoint: Endpoint) => ({
   disabled_reason: Option.getOrNull(endpoint.disabledReason),
   created_at: DateTime.formatIso(endpoint.createdAt)
 })
-
-const noSuchWebhook = () => new NotFound({ message: "No such webhook." })
 
 export const ChannelWebhooksHttp = HttpApiBuilder.group(ServiceApi, "channelWebhooks", (handlers) =>
   Effect.gen(function* () {
@@ -40,32 +46,42 @@ export const ChannelWebhooksHttp = HttpApiBuilder.group(ServiceApi, "channelWebh
       .handle("createWebhook", ({ path, payload }) =>
         Effect.gen(function* () {
           const channel = yield* channelOfPath(path.id)
-          const { endpoint, secret } = yield* endpoints.create({
-            owner: { kind: "account", id: channel.id },
-            url: payload.url,
-            events: payload.events,
-            retryCount: payload.retry_count,
-            timeoutSeconds: payload.timeout_seconds
-          })
+          const owner = { kind: "account", id: channel.id } as const
+          const { endpoint, secret } = yield* endpoints.create({ owner, ...endpointFields(payload) })
           return { data: { ...webhookItem(endpoint), secret } }
-        }).pipe(
-          Effect.catchTag(
-            "TargetRefused",
-            ({ reason }) => new Invalid({ message: "The given data was invalid.", errors: { url: [reason] } })
-          )
+        }).pipe(Effect.catchTags(badTarget))
+      )
+      .handle("getWebhook", ({ path }) =>
+        Effect.map(endpointOfPath("account", path.webhook), (endpoint) => ({ data: webhookItem(endpoint) })).pipe(
+          Effect.catchTags(noWebhook)
         )
+      )
+      .handle("updateWebhook", ({ path, payload }) =>
+        Effect.gen(function* () {
+          const { id } = yield* endpointOfPath("account", path.webhook)
+          return { data: webhookItem(yield* endpoints.update(id, endpointChanges(payload))) }
+        }).pipe(Effect.catchTags({ ...noWebhook, ...badTarget }))
+      )
+      .handle("rotateWebhookSecret", ({ path, payload }) =>
+        Effect.gen(function* () {
+          const { id } = yield* endpointOfPath("account", path.webhook)
+          const { endpoint, secret } = yield* endpoints.rotateSecret(id, Duration.seconds(payload.overlap_seconds))
+          return { data: { ...webhookItem(endpoint), secret } }
+        }).pipe(Effect.catchTags(noWebhook))
+      )
+      .handle("testWebhook", ({ path }) =>
+        Effect.gen(function* () {
+          const endpoint = yield* endpointOfPath("account", path.webhook)
+          const id = yield* endpoints.test(endpoint, { webhook_id: endpoint.id, account_id: endpoint.ownerId })
+          return { data: deliveryItem(yield* deliveries.byId("account", id)) }
+        }).pipe(Effect.catchTags({ ...noDelivery, ...inactive, ...noWebhook }))
       )
       .handle("deleteWebhook", ({ path }) =>
         Effect.gen(function* () {
-          const id = yield* Effect.mapError(
-            Schema.decodeUnknown(EndpointId)(path.webhook),
-            () => new EndpointNotFound()
-          )
-          const endpoint = yield* endpoints.byId(id)
-          if (endpoint.ownerKind !== "account") return yield* new EndpointNotFound()
+          const { id } = yield* endpointOfPath("account", path.webhook)
           yield* endpoints.remove(id)
           return { data: { uuid: id, deleted: true as const } }
-        }).pipe(Effect.catchTag("EndpointNotFound", noSuchWebhook))
+        }).pipe(Effect.catchTags(noWebhook))
       )
       .handle("listDeliveries", ({ urlParams }) =>
         Effect.gen(function* () {
@@ -85,13 +101,7 @@ export const ChannelWebhooksHttp = HttpApiBuilder.group(ServiceApi, "channelWebh
         Effect.gen(function* () {
           const delivery = yield* deliveries.byId("account", path.delivery)
           return { data: deliveryItem(yield* deliveries.retry(delivery)) }
-        }).pipe(
-          Effect.catchTags({
-            DeliveryNotFound: () => new NotFound({ message: "No such delivery." }),
-            DeliveryBusy: () => new Conflict({ message: "The delivery is being sent." }),
-            EndpointInactive: () => new Conflict({ message: "The webhook is not active." })
-          })
-        )
+        }).pipe(Effect.catchTags({ ...noDelivery, ...busy, ...inactive }))
       )
   })
 )

@@ -4,7 +4,7 @@ import { Context, Data, Duration, Effect, Layer, Option, Schedule, Schema } from
 import { AuditLog, Trail, trailed } from "../identity/AuditLog.ts"
 import { type Claim, digestOf, Idempotency, underRequest } from "../kit/Idempotency.ts"
 import { Outbox } from "../webhook/Outbox.ts"
-import { Credentials } from "./Credentials.ts"
+import { CredentialCheck } from "./CredentialCheck.ts"
 import { problemResponse } from "./ErrorEnvelope.ts"
 import { parametersOf, type Route, routeOf } from "./Routes.ts"
 
@@ -73,7 +73,7 @@ export class Mutations extends Context.Tag("gatehouse/http/Mutations")<
     Effect.gen(function* () {
       const keys = yield* Idempotency
       const audit = yield* AuditLog
-      const credentials = yield* Credentials
+      const credentials = yield* CredentialCheck
       const outbox = yield* Outbox
 
       /** All of it or, when the answer is no success, nothing. */
@@ -166,5 +166,5 @@ export class Mutations extends Context.Tag("gatehouse/http/Mutations")<
         }
       })
     })
-  ).pipe(Layer.provide([Idempotency.layer, AuditLog.layer, Credentials.layer]))
+  ).pipe(Layer.provide([Idempotency.layer, CredentialCheck.layer]))
 }

@@ -1,16 +1,10 @@
 import { createServer, type Server as NodeServer } from "node:http"
-import {
-  HttpApiBuilder,
-  type HttpApp,
-  HttpMiddleware,
-  HttpServer,
-  HttpServerRequest,
-  HttpServerResponse
-} from "@effect/platform"
+import { HttpApiBuilder, type HttpApp, HttpServer, HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { NodeHttpServer } from "@effect/platform-node"
 import { Effect, Layer, Metric, Option } from "effect"
 import { ServiceApi } from "../api/ServiceApi.ts"
 import { httpResponses } from "../Metrics.ts"
+import { behindProxy } from "./CallerAddress.ts"
 import * as Docs from "./Docs.ts"
 import { ErrorEnvelope, problemResponse } from "./ErrorEnvelope.ts"
 import * as Health from "./Health.ts"
@@ -99,7 +93,7 @@ export const layer = (options: { readonly host: string; readonly port: number; r
   Effect.all([HttpApiBuilder.httpApp, Shortcut, Mutations]).pipe(
     Effect.map(([app, shortcut, mutations]) => {
       const served = front(app, shortcut, mutations)
-      return HttpServer.serve(options.trustProxy ? HttpMiddleware.xForwardedHeaders(served) : served)
+      return HttpServer.serve(options.trustProxy ? behindProxy(served) : served)
     }),
     Layer.unwrapEffect,
     Layer.provide([HttpApiBuilder.Router.Live, HttpApiBuilder.Middleware.layer]),

@@ -1,31 +1,37 @@
 import { SqlClient, SqlSchema } from "@effect/sql"
 import { Effect, Schema } from "effect"
-import type { Ability } from "./domain/Ability.ts"
 import { AccessToken, AccessTokenId, UserId } from "./domain/User.ts"
 
 export class AccessTokenRepo extends Effect.Service<AccessTokenRepo>()("gatehouse/identity/AccessTokenRepo", {
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
 
-    const insert = Effect.fn("AccessTokenRepo.insert")(
-      (row: {
-        id: AccessTokenId
-        userId: UserId
-        name: string
-        abilities: ReadonlyArray<Ability>
-        digest: string
-        expiresAt: Date | null
-        createdAt: Date
-      }) => sql`INSERT INTO access_tokens ${sql.insert(row)}`,
-      Effect.asVoid,
-      Effect.orDie
-    )
+    const insert = Effect.fn("AccessTokenRepo.insert")(function* (token: AccessToken, digest: string) {
+      const row = yield* Schema.encode(AccessToken)(token)
+      yield* sql`INSERT INTO access_tokens ${sql.insert({ ...row, digest })}`
+    }, Effect.orDie)
     const byDigest = Effect.fn("AccessTokenRepo.byDigest")(
       SqlSchema.findOne({
         Request: Schema.String,
         Result: AccessToken,
         execute: (digest) => sql`SELECT * FROM access_tokens WHERE digest = ${digest}`
       }),
+      Effect.orDie
+    )
+    const byId = Effect.fn("AccessTokenRepo.byId")(
+      SqlSchema.findOne({
+        Request: Schema.Struct({ userId: UserId, id: AccessTokenId }),
+        Result: AccessToken,
+        execute: ({ id, userId }) => sql`SELECT * FROM access_tokens WHERE id = ${id} AND user_id = ${userId}`
+      }),
+      Effect.orDie
+    )
+    /** Of several callers who come at once, one writes. */
+    const touch = Effect.fn("AccessTokenRepo.touch")(
+      (id: AccessTokenId, now: Date, staleBefore: Date) => sql`
+        UPDATE access_tokens SET last_used_at = ${now}
+        WHERE id = ${id} AND (last_used_at IS NULL OR last_used_at < ${staleBefore})`,
+      Effect.asVoid,
       Effect.orDie
     )
     const page = Effect.fn("AccessTokenRepo.page")(
@@ -44,6 +50,6 @@ export class AccessTokenRepo extends Effect.Service<AccessTokenRepo>()("gatehous
       Effect.map((rows) => rows.length === 1),
       Effect.orDie
     )
-    return { insert, byDigest, page, remove } as const
+    return { insert, byDigest, byId, touch, page, remove } as const
   })
 }) {}

@@ -1,10 +1,9 @@
 import { SqlClient } from "@effect/sql"
-import { Array, Context, Data, DateTime, Effect, Layer, Option, type Redacted } from "effect"
+import { Context, Data, DateTime, Effect, Layer, Option, type Redacted } from "effect"
 import { nextId } from "../kit/Id.ts"
-import { candidate, slugOf } from "./domain/Slug.ts"
-import { Tenant, TenantId, User, UserId } from "./domain/User.ts"
+import { type Tenant, User, UserId } from "./domain/User.ts"
 import { Passwords } from "./Passwords.ts"
-import { TenantRepo } from "./TenantRepo.ts"
+import { Tenants } from "./Tenants.ts"
 import { UserRepo } from "./UserRepo.ts"
 
 export class EmailTaken extends Data.TaggedError("EmailTaken")<{}> {}
@@ -44,29 +43,11 @@ export class Accounts extends Context.Tag("gatehouse/identity/Accounts")<
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const users = yield* UserRepo
-        const tenants = yield* TenantRepo
+        const tenants = yield* Tenants
         const passwords = yield* Passwords
 
-        const insertTenant = Effect.fn("Accounts.insertTenant")(function* (name: string, now: DateTime.Utc) {
-          const createdAt = DateTime.toDateUtc(now)
-          const id = TenantId.make(yield* nextId)
-          const slug = slugOf(name, "workspace")
-          const free = yield* Effect.findFirst(
-            [...Array.map(Array.range(1, 20), (attempt) => candidate(slug, attempt)), `${slug}-${id}`],
-            (candidateSlug) => tenants.insert({ id, name, slug: candidateSlug, createdAt, updatedAt: createdAt })
-          )
-          return Tenant.make({
-            id,
-            name,
-            slug: Option.getOrElse(free, () => `${slug}-${id}`),
-            billingEmail: null,
-            plan: "free"
-          })
-        })
-
-        const create = Effect.fn("Accounts.create")(
-          function* (input: Registration) {
-            const passwordHash = yield* passwords.hash(input.password)
+        const insert = Effect.fn("Accounts.insert")(
+          function* (input: Registration, passwordHash: string) {
             const createdAt = yield* DateTime.now
             const user = User.make({
               id: UserId.make(yield* nextId),
@@ -78,18 +59,19 @@ export class Accounts extends Context.Tag("gatehouse/identity/Accounts")<
             const isNew = yield* users.insert({ ...user, passwordHash, createdAt: DateTime.toDateUtc(createdAt) })
             if (!isNew) return yield* new EmailTaken()
             const name = Option.getOrElse(input.tenantName, () => `${input.name}'s workspace`)
-            const tenant = yield* insertTenant(name, createdAt)
-            yield* tenants.addMember({
-              tenantId: tenant.id,
-              userId: user.id,
-              role: "owner",
-              createdAt: DateTime.toDateUtc(createdAt)
-            })
+            const tenant = yield* tenants.create(user.id, { name, billingEmail: Option.none() })
             return { user, tenant }
           },
           sql.withTransaction,
           Effect.catchTag("SqlError", Effect.die)
         )
+
+        /** Hashes before the transaction begins: who waits for a turn at hashing holds no connection. */
+        const create = Effect.fn("Accounts.create")(function* (input: Registration) {
+          const taken = yield* users.byEmail(input.email)
+          if (Option.isSome(taken)) return yield* new EmailTaken()
+          return yield* insert(input, yield* passwords.hash(input.password))
+        })
 
         const register = Effect.fn("Accounts.register")(function* (input: Registration) {
           if (options.registration === "closed" && (yield* users.exists)) return yield* new RegistrationClosed()
@@ -116,5 +98,5 @@ export class Accounts extends Context.Tag("gatehouse/identity/Accounts")<
           operatorExists: users.operatorExists
         })
       })
-    ).pipe(Layer.provide([UserRepo.Default, TenantRepo.Default]))
+    ).pipe(Layer.provide(UserRepo.Default))
 }

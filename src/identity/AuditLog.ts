@@ -1,7 +1,7 @@
 import { Context, DateTime, Effect, FiberRef, Layer, Option } from "effect"
 import { nextId } from "../kit/Id.ts"
-import { AuditRepo, type ToldEntry } from "./AuditRepo.ts"
-import { AuditEntry } from "./domain/AuditEntry.ts"
+import { AuditRepo } from "./AuditRepo.ts"
+import { AuditEntry, type ToldEntry } from "./domain/AuditEntry.ts"
 import type { AccessTokenId, TenantId, UserId } from "./domain/User.ts"
 
 /** Who the request of this fiber turned out to come from, and whose workspace it may touch: filled in on the way. */

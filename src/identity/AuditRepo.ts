@@ -1,6 +1,6 @@
 import { SqlClient, SqlSchema } from "@effect/sql"
 import { Effect, Schema } from "effect"
-import { AuditEntry } from "./domain/AuditEntry.ts"
+import { AuditEntry, ToldEntry } from "./domain/AuditEntry.ts"
 import { TenantId } from "./domain/User.ts"
 
 const NewRow = Schema.Struct({
@@ -8,10 +8,6 @@ const NewRow = Schema.Struct({
   path: Schema.parseJson(AuditEntry.fields.path),
   changes: Schema.OptionFromNullOr(Schema.parseJson(Schema.Unknown))
 })
-
-/** An entry with its user's name, none once the user is gone. */
-const Told = Schema.Struct({ ...AuditEntry.fields, userName: Schema.OptionFromNullOr(Schema.String) })
-export type ToldEntry = typeof Told.Type
 
 export class AuditRepo extends Effect.Service<AuditRepo>()("gatehouse/identity/AuditRepo", {
   effect: Effect.gen(function* () {
@@ -34,7 +30,7 @@ export class AuditRepo extends Effect.Service<AuditRepo>()("gatehouse/identity/A
           before: Schema.NullOr(Schema.UUID),
           limit: Schema.Int
         }),
-        Result: Told,
+        Result: ToldEntry,
         execute: ({ before, limit, operation, recordId, tenantId, userId }) => sql`
           SELECT audit_log.*, users.name AS user_name FROM audit_log LEFT JOIN users ON users.id = user_id
           WHERE tenant_id = ${tenantId}

@@ -7,9 +7,11 @@ import { pageAnswer, pageOf } from "../http/Pages.ts"
 import { AccessTokens } from "./AccessTokens.ts"
 import { Accounts } from "./Accounts.ts"
 import { AccessTokenId, type UserId } from "./domain/User.ts"
-import { tenantItem, tokenItem, userItem } from "./IdentityViews.ts"
+import { newTokenItem, tenantItem, tokenItem, userItem } from "./IdentityViews.ts"
 import { LoginThrottle } from "./LoginThrottle.ts"
 import { Tenants } from "./Tenants.ts"
+
+const noToken = () => new NotFound({ message: "No such token." })
 
 export const AuthHttp = HttpApiBuilder.group(ServiceApi, "auth", (handlers) =>
   Effect.gen(function* () {
@@ -19,27 +21,27 @@ export const AuthHttp = HttpApiBuilder.group(ServiceApi, "auth", (handlers) =>
     const throttle = yield* LoginThrottle
 
     const fullToken = (userId: UserId, name: string) =>
-      tokens
-        .issue({ userId, name, abilities: ["*"], expiresAt: Option.none(), mintedBy: ["*"] })
-        .pipe(Effect.catchTag("AbilitiesExceeded", Effect.die))
+      tokens.issue(userId, { name, abilities: ["*"], expiresAt: Option.none() })
 
     return handlers
-      .handle("register", ({ payload }) =>
+      .handle("register", ({ payload, request }) =>
         Effect.gen(function* () {
-          const { tenant, user } = yield* accounts.register({
+          const registration = accounts.register({
             name: payload.name,
             email: payload.email,
             password: payload.password,
             tenantName: Option.fromNullable(payload.tenant_name),
             isOperator: false
           })
+          const { tenant, user } = yield* throttle.guardRegistration(request.remoteAddress, registration)
           const { token } = yield* fullToken(user.id, "registration")
           return { data: { token, user: userItem(user), tenant: tenantItem(tenant) } }
         }).pipe(
           Effect.catchTags({
             EmailTaken: () =>
               new Invalid({ message: "The given data was invalid.", errors: { email: ["has already been taken"] } }),
-            RegistrationClosed: () => new Forbidden({ message: "Registration is closed." })
+            RegistrationClosed: () => new Forbidden({ message: "Registration is closed." }),
+            LoginThrottled: ({ retryAfter }) => new TooMany({ message: "Too many registrations.", retryAfter })
           })
         )
       )
@@ -80,14 +82,12 @@ export const AuthHttp = HttpApiBuilder.group(ServiceApi, "auth", (handlers) =>
       .handle("createToken", ({ payload }) =>
         Effect.gen(function* () {
           const caller = yield* CurrentCaller
-          const { record, token } = yield* tokens.issue({
-            userId: caller.userId,
+          const issued = yield* tokens.mint(caller, {
             name: payload.name,
             abilities: payload.abilities,
-            expiresAt: Option.fromNullable(payload.expires_at),
-            mintedBy: caller.abilities
+            expiresAt: Option.fromNullable(payload.expires_at)
           })
-          return { data: { ...tokenItem(record), token } }
+          return { data: newTokenItem(issued) }
         }).pipe(
           Effect.catchTag(
             "AbilitiesExceeded",
@@ -99,24 +99,42 @@ export const AuthHttp = HttpApiBuilder.group(ServiceApi, "auth", (handlers) =>
         Effect.gen(function* () {
           const caller = yield* CurrentCaller
           const rows = yield* tokens.page(caller.userId, yield* pageOf(urlParams))
-          return pageAnswer(rows, urlParams.limit, ({ id }) => id, tokenItem)
+          return pageAnswer(
+            rows,
+            urlParams.limit,
+            ({ id }) => id,
+            (token) => tokenItem(token, caller.tokenId)
+          )
         })
       )
       .handle("deleteToken", ({ path }) =>
         Effect.gen(function* () {
           const caller = yield* CurrentCaller
-          const id = Schema.decodeUnknownOption(AccessTokenId)(path.token)
-          const revoked = Option.isSome(id) && (yield* tokens.revoke(caller.userId, id.value))
-          if (!revoked) return yield* new NotFound({ message: "No such token." })
-          return { data: { uuid: path.token, deleted: true as const } }
-        })
+          const id = yield* Effect.mapError(
+            Schema.decodeUnknownOption(AccessTokenId)(path.token.toLowerCase()),
+            noToken
+          )
+          yield* tokens.revoke(caller, id)
+          return { data: { uuid: id, deleted: true as const } }
+        }).pipe(
+          Effect.catchTags({
+            TokenNotFound: noToken,
+            AbilitiesExceeded: () =>
+              new Forbidden({ message: "A token cannot revoke one that has abilities beyond its own." })
+          })
+        )
       )
       .handle("logout", () =>
         Effect.gen(function* () {
           const caller = yield* CurrentCaller
-          yield* tokens.revoke(caller.userId, caller.tokenId)
+          yield* tokens.revoke(caller, caller.tokenId)
           return { data: { revoked: true as const } }
-        })
+        }).pipe(
+          Effect.catchTags({
+            TokenNotFound: () => new Unauthenticated({ message: "The token is revoked already." }),
+            AbilitiesExceeded: Effect.die
+          })
+        )
       )
   })
 )

@@ -1,5 +1,7 @@
 import { DateTime, Option } from "effect"
-import type { AccessToken, Tenant, User } from "./domain/User.ts"
+import type { IssuedToken } from "./AccessTokens.ts"
+import type { Member } from "./domain/Membership.ts"
+import type { AccessToken, AccessTokenId, Tenant, User } from "./domain/User.ts"
 
 /** Records of this context in wire form. */
 export const tenantItem = (tenant: Tenant) => ({
@@ -7,7 +9,17 @@ export const tenantItem = (tenant: Tenant) => ({
   name: tenant.name,
   slug: tenant.slug,
   billing_email: tenant.billingEmail,
-  plan: tenant.plan
+  plan: tenant.plan,
+  created_at: DateTime.formatIso(tenant.createdAt),
+  updated_at: DateTime.formatIso(tenant.updatedAt)
+})
+
+export const memberItem = (member: Member) => ({
+  uuid: member.userId,
+  name: member.name,
+  email: member.email,
+  role: member.role,
+  created_at: DateTime.formatIso(member.createdAt)
 })
 
 export const userItem = (user: User) => ({
@@ -17,10 +29,24 @@ export const userItem = (user: User) => ({
   created_at: DateTime.formatIso(user.createdAt)
 })
 
-export const tokenItem = (token: AccessToken) => ({
+const timeOrNull = (time: Option.Option<DateTime.Utc>) => Option.getOrNull(Option.map(time, DateTime.formatIso))
+
+/** A token as it is answered once, when it is made. */
+export const newTokenItem = ({ record, token }: IssuedToken) => ({
+  uuid: record.id,
+  name: record.name,
+  abilities: record.abilities,
+  token,
+  created_at: DateTime.formatIso(record.createdAt),
+  expires_at: timeOrNull(record.expiresAt)
+})
+
+export const tokenItem = (token: AccessToken, current: AccessTokenId) => ({
   uuid: token.id,
   name: token.name,
   abilities: token.abilities,
   created_at: DateTime.formatIso(token.createdAt),
-  expires_at: Option.getOrNull(Option.map(token.expiresAt, DateTime.formatIso))
+  expires_at: timeOrNull(token.expiresAt),
+  last_used_at: timeOrNull(token.lastUsedAt),
+  is_current: token.id === current
 })

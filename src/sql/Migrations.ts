@@ -6,8 +6,10 @@ import webhook from "./migrations/0003_webhook.ts"
 import subscription from "./migrations/0004_subscription.ts"
 import channel from "./migrations/0005_channel.ts"
 import reply from "./migrations/0006_reply.ts"
+import members from "./migrations/0007_members.ts"
 import offerings from "./migrations/0008_offerings.ts"
 import requests from "./migrations/0012_requests.ts"
+import secrets from "./migrations/0013_secrets.ts"
 
 /** The database cannot be brought up to date, in one line for the operator: nothing was changed. */
 export class MigrationFailed extends Data.TaggedError("MigrationFailed")<{
@@ -22,8 +24,10 @@ const loader = Migrator.fromRecord({
   "0004_subscription": subscription,
   "0005_channel": channel,
   "0006_reply": reply,
+  "0007_members": members,
   "0008_offerings": offerings,
-  "0012_requests": requests
+  "0012_requests": requests,
+  "0013_secrets": secrets
 })
 
 const migrateLock = 7_426_001

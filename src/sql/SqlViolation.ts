@@ -7,3 +7,10 @@ const UniqueViolation = Schema.Struct({ code: Schema.Literal("23505"), constrain
 /** The name of the unique constraint or index that a statement met; absent for every other error. */
 export const sqlConstraint = (error: SqlError): Option.Option<string> =>
   Option.map(Schema.decodeUnknownOption(UniqueViolation)(error.cause), ({ constraint }) => constraint)
+
+/** PostgreSQL, appendix A, class 23: `foreign_key_violation`. */
+const ReferenceViolation = Schema.Struct({ code: Schema.Literal("23503"), constraint: Schema.String })
+
+/** The name of the foreign key that still holds a row, or misses one; absent for every other error. */
+export const sqlReference = (error: SqlError): Option.Option<string> =>
+  Option.map(Schema.decodeUnknownOption(ReferenceViolation)(error.cause), ({ constraint }) => constraint)

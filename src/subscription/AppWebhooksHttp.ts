@@ -1,14 +1,24 @@
 import { HttpApiBuilder } from "@effect/platform"
-import { DateTime, Effect, Option, Schema } from "effect"
-import { Conflict, Invalid, NotFound } from "../api/Problem.ts"
+import { DateTime, Duration, Effect, Option } from "effect"
 import { ServiceApi } from "../api/ServiceApi.ts"
 import { callerApp } from "../catalog/CallerAppHttp.ts"
 import { pageAnswer, pageOf } from "../http/Pages.ts"
 import { Deliveries } from "../webhook/Deliveries.ts"
 import { deliveryItem } from "../webhook/DeliveryView.ts"
 import type { Endpoint } from "../webhook/domain/Endpoint.ts"
-import { EndpointId } from "../webhook/domain/Webhook.ts"
-import { EndpointNotFound, Endpoints } from "../webhook/Endpoints.ts"
+import {
+  badTarget,
+  busy,
+  endpointChanges,
+  endpointFields,
+  endpointOfPath,
+  inactive,
+  noDelivery,
+  noWebhook
+} from "../webhook/EndpointHttp.ts"
+import { Endpoints } from "../webhook/Endpoints.ts"
+import { eventItem } from "./domain/DomainEvent.ts"
+import { testEvent } from "./Events.ts"
 
 const webhookItem = (endpoint: Endpoint) => ({
   uuid: endpoint.id,
@@ -20,6 +30,16 @@ const webhookItem = (endpoint: Endpoint) => ({
   disabled_reason: Option.getOrNull(endpoint.disabledReason),
   created_at: DateTime.formatIso(endpoint.createdAt)
 })
+
+/** The webhook of the path, when the caller may do to its app what the called endpoint asks for. */
+const callerWebhook = Effect.fn("callerWebhook")(
+  function* (id: string) {
+    const endpoint = yield* endpointOfPath("app", id)
+    yield* callerApp(endpoint.ownerId)
+    return endpoint
+  },
+  Effect.catchTags({ ...noWebhook, NotFound: noWebhook.EndpointNotFound })
+)
 
 export const AppWebhooksHttp = HttpApiBuilder.group(ServiceApi, "webhooks", (handlers) =>
   Effect.gen(function* () {
@@ -37,33 +57,40 @@ export const AppWebhooksHttp = HttpApiBuilder.group(ServiceApi, "webhooks", (han
       .handle("createAppWebhook", ({ path, payload }) =>
         Effect.gen(function* () {
           const app = yield* callerApp(path.app)
-          const { endpoint, secret } = yield* endpoints.create({
-            owner: { kind: "app", id: app.id },
-            url: payload.url,
-            events: payload.events,
-            retryCount: payload.retry_count,
-            timeoutSeconds: payload.timeout_seconds
-          })
+          const owner = { kind: "app", id: app.id } as const
+          const { endpoint, secret } = yield* endpoints.create({ owner, ...endpointFields(payload) })
           return { data: { ...webhookItem(endpoint), secret } }
-        }).pipe(
-          Effect.catchTag(
-            "TargetRefused",
-            ({ reason }) => new Invalid({ message: "The given data was invalid.", errors: { url: [reason] } })
-          )
-        )
+        }).pipe(Effect.catchTags(badTarget))
+      )
+      .handle("getAppWebhook", ({ path }) =>
+        Effect.map(callerWebhook(path.webhook), (endpoint) => ({ data: webhookItem(endpoint) }))
+      )
+      .handle("updateAppWebhook", ({ path, payload }) =>
+        Effect.gen(function* () {
+          const { id } = yield* callerWebhook(path.webhook)
+          return { data: webhookItem(yield* endpoints.update(id, endpointChanges(payload))) }
+        }).pipe(Effect.catchTags({ ...noWebhook, ...badTarget }))
+      )
+      .handle("rotateAppWebhookSecret", ({ path, payload }) =>
+        Effect.gen(function* () {
+          const { id } = yield* callerWebhook(path.webhook)
+          const { endpoint, secret } = yield* endpoints.rotateSecret(id, Duration.seconds(payload.overlap_seconds))
+          return { data: { ...webhookItem(endpoint), secret } }
+        }).pipe(Effect.catchTags(noWebhook))
+      )
+      .handle("testAppWebhook", ({ path }) =>
+        Effect.gen(function* () {
+          const endpoint = yield* callerWebhook(path.webhook)
+          const id = yield* endpoints.test(endpoint, eventItem(yield* testEvent(endpoint.id)))
+          return { data: deliveryItem(yield* deliveries.byId("app", id)) }
+        }).pipe(Effect.catchTags({ ...noDelivery, ...inactive }))
       )
       .handle("deleteAppWebhook", ({ path }) =>
         Effect.gen(function* () {
-          const id = yield* Effect.mapError(
-            Schema.decodeUnknown(EndpointId)(path.webhook),
-            () => new EndpointNotFound()
-          )
-          const endpoint = yield* endpoints.byId(id)
-          if (endpoint.ownerKind !== "app") return yield* new EndpointNotFound()
-          yield* callerApp(endpoint.ownerId)
+          const { id } = yield* callerWebhook(path.webhook)
           yield* endpoints.remove(id)
           return { data: { uuid: id, deleted: true as const } }
-        }).pipe(Effect.catchTag("EndpointNotFound", () => new NotFound({ message: "No such webhook." })))
+        }).pipe(Effect.catchTags(noWebhook))
       )
       .handle("listAppDeliveries", ({ path, urlParams }) =>
         Effect.gen(function* () {
@@ -85,13 +112,7 @@ export const AppWebhooksHttp = HttpApiBuilder.group(ServiceApi, "webhooks", (han
           const delivery = yield* deliveries.byId("app", path.delivery)
           yield* callerApp(delivery.ownerId)
           return { data: deliveryItem(yield* deliveries.retry(delivery)) }
-        }).pipe(
-          Effect.catchTags({
-            DeliveryNotFound: () => new NotFound({ message: "No such delivery." }),
-            DeliveryBusy: () => new Conflict({ message: "The delivery is being sent." }),
-            EndpointInactive: () => new Conflict({ message: "The webhook is not active." })
-          })
-        )
+        }).pipe(Effect.catchTags({ ...noDelivery, ...busy, ...inactive }))
       )
   })
 )

@@ -9,6 +9,21 @@ import { DomainEvent, DomainEventId, type DomainEventType, eventItem } from "./d
 import type { SubscriptionId } from "./domain/Subscription.ts"
 import { EventRepo } from "./EventRepo.ts"
 
+/** What `webhook.test` tells: an event of the app that nothing caused, kept in no list. */
+export const testEvent = (webhookId: string): Effect.Effect<DomainEvent> =>
+  Effect.zipWith(nextId, DateTime.now, (id, createdAt) =>
+    DomainEvent.make({
+      id: DomainEventId.make(id),
+      type: "webhook.test",
+      appUserId: Option.none(),
+      store: Option.none(),
+      environment: Option.none(),
+      subscriptionId: Option.none(),
+      data: { webhook_uuid: webhookId },
+      createdAt
+    })
+  )
+
 /** A change to tell. `cause` names it within the app for ever: recording it again does nothing. */
 export interface NewEvent {
   readonly cause: string

@@ -3,6 +3,7 @@ import { DeliveryRepo } from "./DeliveryRepo.ts"
 import type { Delivery } from "./domain/Delivery.ts"
 import type { DeliveryState, OwnerKind } from "./domain/Webhook.ts"
 import { EndpointRepo } from "./EndpointRepo.ts"
+import { EndpointInactive } from "./Endpoints.ts"
 import { Outbox } from "./Outbox.ts"
 
 const isId = Schema.is(Schema.UUID)
@@ -10,8 +11,6 @@ const isId = Schema.is(Schema.UUID)
 export class DeliveryNotFound extends Data.TaggedError("DeliveryNotFound")<{}> {}
 /** The delivery is being sent just now. */
 export class DeliveryBusy extends Data.TaggedError("DeliveryBusy")<{}> {}
-/** The delivery's endpoint was removed or is not active. */
-export class EndpointInactive extends Data.TaggedError("EndpointInactive")<{}> {}
 
 export interface DeliveryQuery {
   readonly ownerKind: OwnerKind

@@ -27,6 +27,8 @@ const attemptsBy = {
 export interface OpenEndpoint {
   readonly endpoint: Endpoint
   readonly secret: Redacted.Redacted<string>
+  /** The one before, while it signs along. */
+  readonly previousSecret: Option.Option<Redacted.Redacted<string>>
 }
 
 /**
@@ -34,11 +36,19 @@ export interface OpenEndpoint {
  * Webhooks trio (contract, part 4, "Webhooks").
  */
 export const headersOf = (
-  secret: Redacted.Redacted<string>,
+  { previousSecret, secret }: Pick<OpenEndpoint, "secret" | "previousSecret">,
   { body, event, eventId }: Pick<DueDelivery, "body" | "event" | "eventId">,
   attempt: { readonly id: string; readonly startedAt: DateTime.Utc }
 ) => {
   const timestamp = Math.floor(attempt.startedAt.epochMillis / 1000)
+  const message = { id: eventId, timestamp, rawBody: body }
+  const previous = Option.match(previousSecret, {
+    onNone: () => ({ header: {}, standard: "" }),
+    onSome: (key) => ({
+      header: { "X-Webhook-Signature-Previous": sign(key, body) },
+      standard: ` ${signStandard(key, message)}`
+    })
+  })
   return {
     "Content-Type": "application/json",
     "User-Agent": userAgent,
@@ -49,7 +59,8 @@ export const headersOf = (
     "X-Webhook-Event-Id": eventId,
     "webhook-id": eventId,
     "webhook-timestamp": String(timestamp),
-    "webhook-signature": signStandard(secret, { id: eventId, timestamp, rawBody: body })
+    "webhook-signature": signStandard(secret, message) + previous.standard,
+    ...previous.header
   }
 }
 
@@ -96,17 +107,24 @@ export class Dispatch extends Context.Tag("gatehouse/webhook/Dispatch")<
       const open = Effect.fn("Dispatch.open")(function* (id: EndpointId) {
         const row = yield* endpoints.byId(id)
         if (Option.isNone(row)) return Option.none()
-        const secret = yield* Effect.orDie(seal.open(row.value.secretSealed, id))
-        return Option.some({ endpoint: Endpoint.make(row.value), secret })
+        const { previousSecretSealed, previousSecretUntil, secretSealed, ...fields } = row.value
+        const now = yield* DateTime.now
+        const isInOverlap = Option.exists(previousSecretUntil, DateTime.greaterThan(now))
+        const unseal = (sealed: string) => Effect.orDie(seal.open(sealed, id))
+        return Option.some({
+          endpoint: Endpoint.make(fields),
+          secret: yield* unseal(secretSealed),
+          previousSecret: isInOverlap ? yield* Effect.transposeMapOption(previousSecretSealed, unseal) : Option.none()
+        })
       })
 
-      const attempt = ({ endpoint, secret }: OpenEndpoint, delivery: DueDelivery) =>
+      const attempt = ({ endpoint, ...secrets }: OpenEndpoint, delivery: DueDelivery) =>
         Effect.flatMap(nextId, (id) => {
           const startedAt = DateTime.unsafeMake(clock.unsafeCurrentTimeMillis())
           const sent = attempts.send({
             url: endpoint.url,
             body: delivery.body,
-            headers: headersOf(secret, delivery, { id, startedAt }),
+            headers: headersOf(secrets, delivery, { id, startedAt }),
             timeout: Duration.seconds(endpoint.timeoutSeconds)
           })
           return Effect.map(sent, ({ code, durationMs, error, responseBody, retryAfter }): Settlement => {

@@ -5,6 +5,13 @@ import { EndpointId } from "./domain/Webhook.ts"
 
 const EndpointRow = Schema.Struct({ ...Endpoint.fields, secretSealed: Schema.String })
 
+/** A replaced secret signs along until its time is over. */
+const KeyedRow = Schema.Struct({
+  ...EndpointRow.fields,
+  previousSecretSealed: Schema.OptionFromNullOr(Schema.String),
+  previousSecretUntil: Schema.OptionFromNullOr(Schema.DateTimeUtcFromDate)
+})
+
 const Changes = Schema.Struct({
   id: EndpointId,
   url: Schema.NullOr(Schema.String),
@@ -28,7 +35,7 @@ export class EndpointRepo extends Effect.Service<EndpointRepo>()("gatehouse/webh
     const byId = Effect.fn("EndpointRepo.byId")(
       SqlSchema.findOne({
         Request: EndpointId,
-        Result: EndpointRow,
+        Result: KeyedRow,
         execute: (id) => sql`SELECT * FROM webhook_endpoints WHERE id = ${id}`
       }),
       Effect.orDie
@@ -55,6 +62,18 @@ export class EndpointRepo extends Effect.Service<EndpointRepo>()("gatehouse/webh
             is_active = coalesce(${isActive}::bool, is_active),
             disabled_reason = CASE WHEN ${isActive}::bool IS NULL THEN disabled_reason END,
             failing_since = CASE WHEN ${isActive}::bool IS NULL THEN failing_since END
+          WHERE id = ${id} RETURNING *`
+      }),
+      Effect.orDie
+    )
+    /** The secret that was in use becomes the previous one. */
+    const replaceSecret = Effect.fn("EndpointRepo.replaceSecret")(
+      SqlSchema.findOne({
+        Request: Schema.Struct({ id: EndpointId, secretSealed: Schema.String, until: Schema.DateTimeUtcFromDate }),
+        Result: Endpoint,
+        execute: ({ id, secretSealed, until }) => sql`
+          UPDATE webhook_endpoints SET secret_sealed = ${secretSealed},
+            previous_secret_sealed = secret_sealed, previous_secret_until = ${until}
           WHERE id = ${id} RETURNING *`
       }),
       Effect.orDie
@@ -89,6 +108,6 @@ export class EndpointRepo extends Effect.Service<EndpointRepo>()("gatehouse/webh
       }),
       Effect.orDie
     )
-    return { insert, byId, page, update, noteFailure, disable, remove, removeOf } as const
+    return { insert, byId, page, update, replaceSecret, noteFailure, disable, remove, removeOf } as const
   })
 }) {}

@@ -1,17 +1,21 @@
 import { randomBytes } from "node:crypto"
 import { SqlClient } from "@effect/sql"
-import { Context, Data, DateTime, Effect, Layer, Option, type Redacted } from "effect"
+import { Context, Data, DateTime, type Duration, Effect, Layer, Option, type Redacted } from "effect"
 import { nextId } from "../kit/Id.ts"
 import { Seal } from "../kit/Seal.ts"
 import { Endpoint } from "./domain/Endpoint.ts"
 import { secretOf } from "./domain/Signature.ts"
-import { EndpointId, type Owner } from "./domain/Webhook.ts"
+import { DeliveryId, EndpointId, type Owner } from "./domain/Webhook.ts"
 import { EndpointRepo } from "./EndpointRepo.ts"
-import { Outbox } from "./Outbox.ts"
+import { bodyOf, Outbox } from "./Outbox.ts"
 import { QueueRepo } from "./QueueRepo.ts"
 import { checkTarget, type TargetPolicy, type TargetRefused } from "./TargetGuard.ts"
 
 export class EndpointNotFound extends Data.TaggedError("EndpointNotFound")<{}> {}
+/** The endpoint, or that of a delivery, was removed or is not active. */
+export class EndpointInactive extends Data.TaggedError("EndpointInactive")<{}> {}
+
+const newSecret = Effect.sync(() => secretOf(randomBytes(32)))
 
 export interface NewEndpoint {
   readonly owner: Owner
@@ -49,6 +53,13 @@ export class Endpoints extends Context.Tag("gatehouse/webhook/Endpoints")<
       id: EndpointId,
       changes: EndpointChanges
     ) => Effect.Effect<Endpoint, EndpointNotFound | TargetRefused>
+    /** A new secret, from the next attempt on; the one before signs along for `overlap`. */
+    readonly rotateSecret: (
+      id: EndpointId,
+      overlap: Duration.Duration
+    ) => Effect.Effect<{ readonly endpoint: Endpoint; readonly secret: Redacted.Redacted<string> }, EndpointNotFound>
+    /** Sends `webhook.test` with `data` to this endpoint alone, whatever it subscribes to. */
+    readonly test: (endpoint: Endpoint, data: unknown) => Effect.Effect<DeliveryId, EndpointInactive>
     /** Cancels what is due; the history of deliveries stays. */
     readonly remove: (id: EndpointId) => Effect.Effect<void, EndpointNotFound>
     /** All of an owner that goes: cancels what is due. Joins the caller's transaction. */
@@ -67,7 +78,7 @@ export class Endpoints extends Context.Tag("gatehouse/webhook/Endpoints")<
 
         const create = Effect.fn("Endpoints.create")(function* (input: NewEndpoint) {
           yield* checkTarget(input.url, policy)
-          const secret = yield* Effect.sync(() => secretOf(randomBytes(32)))
+          const secret = yield* newSecret
           const endpoint = Endpoint.make({
             id: EndpointId.make(yield* nextId),
             ownerKind: input.owner.kind,
@@ -105,6 +116,31 @@ export class Endpoints extends Context.Tag("gatehouse/webhook/Endpoints")<
           return updated.value
         })
 
+        const rotateSecret = Effect.fn("Endpoints.rotateSecret")(function* (
+          id: EndpointId,
+          overlap: Duration.Duration
+        ) {
+          const secret = yield* newSecret
+          const secretSealed = yield* seal.seal(secret, id)
+          const until = DateTime.addDuration(yield* DateTime.now, overlap)
+          const endpoint = yield* repo.replaceSecret({ id, secretSealed, until })
+          if (Option.isNone(endpoint)) return yield* new EndpointNotFound()
+          yield* outbox.wake([id])
+          return { endpoint: endpoint.value, secret }
+        })
+
+        const test = Effect.fn("Endpoints.test")(function* ({ id, isActive, owner }: Endpoint, data: unknown) {
+          if (!isActive) return yield* new EndpointInactive()
+          const deliveryId = DeliveryId.make(yield* nextId)
+          const [eventId, createdAt] = [yield* nextId, yield* DateTime.now]
+          const event = "webhook.test"
+          const body = bodyOf({ eventId, owner, event, timestamp: createdAt, data })
+          const kept = { id: eventId, ownerKind: owner.kind, ownerId: owner.id, event, body, createdAt }
+          yield* queue.publishTo(deliveryId, id, kept)
+          yield* outbox.wake([id])
+          return deliveryId
+        })
+
         const remove = Effect.fn("Endpoints.remove")(function* (id: EndpointId) {
           const isRemoved = yield* sql
             .withTransaction(Effect.zipLeft(repo.remove(id), queue.cancel(id)))
@@ -128,6 +164,8 @@ export class Endpoints extends Context.Tag("gatehouse/webhook/Endpoints")<
           byId,
           page: (ownerId, { before, limit }) => repo.page({ ownerId, before: Option.getOrNull(before), limit }),
           update,
+          rotateSecret,
+          test,
           remove,
           removeOf
         })

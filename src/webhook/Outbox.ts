@@ -1,5 +1,5 @@
 import type { SqlError } from "@effect/sql"
-import { Context, type DateTime, type Effect } from "effect"
+import { Context, DateTime, type Effect } from "effect"
 import type { EndpointId, Owner } from "./domain/Webhook.ts"
 
 /**
@@ -13,6 +13,12 @@ export interface OutboundEvent {
   readonly timestamp: DateTime.Utc
   readonly data: unknown
 }
+
+const ownerField: { readonly [Kind in Owner["kind"]]: string } = { app: "app_id", account: "account_id" }
+
+/** The raw body, fixed for all attempts when the event is published: member order is that of the specification. */
+export const bodyOf = ({ data, event, owner, timestamp }: OutboundEvent): string =>
+  JSON.stringify({ event, [ownerField[owner.kind]]: owner.id, timestamp: DateTime.formatIso(timestamp), data })
 
 /**
  * Port: the transactional outbox (contract, part 4 "Webhooks", part 5 promises 1 and 2).

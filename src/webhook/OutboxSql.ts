@@ -2,16 +2,10 @@ import { SqlClient } from "@effect/sql"
 import { DateTime, Effect, FiberRef, Layer, Option } from "effect"
 import type { DueDelivery } from "./domain/Delivery.ts"
 import { filtersTaking } from "./domain/EventFilter.ts"
-import type { EndpointId, Owner } from "./domain/Webhook.ts"
+import type { EndpointId } from "./domain/Webhook.ts"
 import { EndpointWaker } from "./EndpointWaker.ts"
-import { Outbox, type OutboundEvent } from "./Outbox.ts"
+import { bodyOf, Outbox, type OutboundEvent } from "./Outbox.ts"
 import { QueueRepo } from "./QueueRepo.ts"
-
-const ownerField: { readonly [Kind in Owner["kind"]]: string } = { app: "app_id", account: "account_id" }
-
-/** The raw body, fixed here for all attempts: member order is that of the specification. */
-const bodyOf = ({ data, event, owner, timestamp }: OutboundEvent): string =>
-  JSON.stringify({ event, [ownerField[owner.kind]]: owner.id, timestamp: DateTime.formatIso(timestamp), data })
 
 /** How deep the fiber is in transactions and their savepoints: 0 outside. */
 const depth = Effect.map(

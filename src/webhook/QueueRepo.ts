@@ -63,6 +63,18 @@ export class QueueRepo extends Effect.Service<QueueRepo>()("gatehouse/webhook/Qu
       Effect.flatMap(Schema.decodeUnknown(Schema.Array(NewDelivery))),
       Effect.orDie
     )
+    /** Keeps an event that goes to one endpoint only, with its due delivery. */
+    const publishTo = Effect.fn("QueueRepo.publishTo")(
+      (id: DeliveryId, endpointId: EndpointId, event: Omit<NewEvent, "filters">) => sql`
+        WITH kept AS (
+          INSERT INTO webhook_events ${sql.insert({ ...event, createdAt: DateTime.toDateUtc(event.createdAt) })}
+          RETURNING id, owner_id, event, created_at
+        )
+        INSERT INTO webhook_deliveries (id, endpoint_id, owner_id, event_id, event, state, due_at, created_at)
+        SELECT ${id}::uuid, ${endpointId}::uuid, owner_id, id, event, 'pending', created_at, created_at FROM kept`,
+      Effect.asVoid,
+      Effect.orDie
+    )
     /** Takes the next due rows of one endpoint, longest due first, but those that its loop holds already. */
     const claim = Effect.fn("QueueRepo.claim")(
       SqlSchema.findAll({
@@ -161,6 +173,6 @@ export class QueueRepo extends Effect.Service<QueueRepo>()("gatehouse/webhook/Qu
       }),
       Effect.orDie
     )
-    return { publish, claim, nextDue, settle, release, cancel, endpointsDue } as const
+    return { publish, publishTo, claim, nextDue, settle, release, cancel, endpointsDue } as const
   })
 }) {}

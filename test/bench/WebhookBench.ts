@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from "node:crypto"
 import { chmodSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { basename, join } from "node:path"
-import { Array, DateTime, Duration, Effect, Layer, Logger, LogLevel, Redacted, Schedule } from "effect"
+import { Array, DateTime, Duration, Effect, Layer, Logger, LogLevel, Option, Redacted, Schedule } from "effect"
 import { Client } from "pg"
 import { Agent, request } from "undici"
 import { nextId } from "../../src/kit/Id.ts"
@@ -114,7 +114,7 @@ const bareRound = Effect.fn("bareRound")(function* (owner: Owner, origin: string
     const startedAt = DateTime.unsafeNow()
     const timestamp = DateTime.formatIso(startedAt)
     const body = JSON.stringify({ event, account_id: owner.id, timestamp, data: dataOf(nth) })
-    const headers = headersOf(secret, { body, event, eventId }, { id, startedAt })
+    const headers = headersOf({ secret, previousSecret: Option.none() }, { body, event, eventId }, { id, startedAt })
     const answer = await request(`${origin}/hook`, { method: "POST", headers, body, dispatcher: agent })
     await answer.body.dump()
   }

@@ -208,22 +208,12 @@ describe("an app lives and goes", () => {
     () =>
       Effect.scoped(
         Effect.gen(function* () {
-          const { databaseUrl } = yield* Program
           const owner = yield* registered
           const app = (yield* owner.api("POST", "/apps", { name: "Notes" })).body.data.uuid
           const product = (yield* owner.api("POST", `/apps/${app}/products`, subscription("a"))).body.data.uuid
           const guest = yield* registered
-          const become = (role: string) =>
-            Effect.promise(async () => {
-              const client = new Client({ connectionString: databaseUrl })
-              await client.connect()
-              await client.query(
-                `INSERT INTO memberships (tenant_id, user_id, role, created_at) VALUES ($1, $2, $3, now())
-                ON CONFLICT (tenant_id, user_id) DO UPDATE SET role = EXCLUDED.role`,
-                [owner.tenant, guest.user, role]
-              )
-              await client.end()
-            })
+          const members = `/tenants/${owner.tenant}/members`
+          const become = (role: string) => owner.api("PATCH", `${members}/${guest.user}`, { role })
           const tries = Effect.forEach(
             [
               guest.api("GET", `/products/${product}`),
@@ -234,7 +224,7 @@ describe("an app lives and goes", () => {
             Effect.map(({ status }) => status)
           )
           deepStrictEqual(yield* tries, [404, 404, 404, 404])
-          yield* become("viewer")
+          yield* owner.api("POST", members, { email: guest.email, role: "viewer" })
           deepStrictEqual(yield* tries, [200, 403, 403, 403])
           yield* become("member")
           deepStrictEqual(yield* tries, [200, 200, 200, 403])

@@ -117,10 +117,6 @@ layer(program, { excludeTestServices: true })("every answer that is no success h
         token: ann.token,
         body: { name: "reader", abilities: ["apps:read"] }
       })
-      const expired = yield* call("POST", `${url}/api/v1/auth/tokens`, {
-        token: ann.token,
-        body: { name: "old", expires_at: "2020-01-01T00:00:00.000Z" }
-      })
       const reads: string = reader.body.data.token
       const doors: ReadonlyArray<readonly [string, string, ReadonlyArray<string>]> = [
         ["GET", `/api/v1/apps/${ann.id}`, [ann.token, reads]],
@@ -128,17 +124,7 @@ layer(program, { excludeTestServices: true })("every answer that is no success h
         ["GET", `/v1/accounts`, [operator]],
         ["POST", `/v1/messages/text`, [channelToken]]
       ]
-      const keys = [
-        undefined,
-        ann.token,
-        reads,
-        ann.key,
-        ben.key,
-        operator,
-        channelToken,
-        expired.body.data.token,
-        "gh_pat_x"
-      ]
+      const keys = [undefined, ann.token, reads, ann.key, ben.key, operator, channelToken, "gh_pat_x"]
       for (const [method, path, allowed] of doors) {
         for (const token of keys) {
           const { status } = yield* call(method, `${url}${path}`, {

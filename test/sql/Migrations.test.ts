@@ -41,7 +41,7 @@ describe("migrate", () => {
       )
       deepStrictEqual(
         Array.filter(applied, (migrations) => migrations.length > 0).map((migrations) => migrations.map(([id]) => id)),
-        [[1, 2, 3, 4, 5, 6, 8, 12]]
+        [[1, 2, 3, 4, 5, 6, 7, 8, 12, 13]]
       )
     })
   )

@@ -27,7 +27,7 @@ export const registered = Effect.gen(function* () {
   const api = (method: string, path: string, body?: unknown, as: string = token) =>
     call(method, `${url}/api/v1${path}`, { token: as, body })
   const { tenant, user } = answer.body.data
-  return { api, token, tenant: tenant.uuid as string, user: user.uuid as string }
+  return { api, token, tenant: tenant.uuid as string, user: user.uuid as string, email: user.email as string }
 })
 
 export const subscription = (identifier: string, more: object = {}) => ({

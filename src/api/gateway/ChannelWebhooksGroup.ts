@@ -7,7 +7,7 @@ import { cursor, limit, PageQuery } from "../Page.ts"
 import { BadRequest, Conflict, Invalid, NotFound } from "../Problem.ts"
 import { repeatable } from "../Repeatable.ts"
 import { OperatorAuth } from "../Security.ts"
-import { Delivery, RetryCount, TargetUrl, TimeoutSeconds } from "../Webhooks.ts"
+import { Delivery, newWebhook, Rotation, webhookChanges, WebhookSecret } from "../Webhooks.ts"
 import { accountPath } from "./AccountsGroup.ts"
 
 const Webhook = Schema.Struct({
@@ -22,7 +22,11 @@ const Webhook = Schema.Struct({
   created_at: Timestamp
 }).annotations({ identifier: "Webhook" })
 
-const EventFilter = Schema.Literal("*", ...GatewayEvent.literals)
+const families = ["message.*", "chat.*", "group.*", "connection.*", "ai.*", "ai.reply.*"] as const
+
+const EventFilter = Schema.Literal("*", ...families, ...GatewayEvent.literals)
+
+const WithSecret = Schema.Struct({ ...Webhook.fields, secret: WebhookSecret })
 
 const webhookPath = HttpApiSchema.param("webhook", Schema.String)
 
@@ -37,27 +41,45 @@ export class ChannelWebhooksGroup extends HttpApiGroup.make("channelWebhooks")
   )
   .add(
     HttpApiEndpoint.post("createWebhook")`/accounts/${accountPath}/webhooks`
-      .setPayload(
-        fields({
-          url: TargetUrl,
-          events: Schema.optionalWith(Schema.NonEmptyArray(EventFilter), { default: () => ["*"] as const }),
-          retry_count: Schema.optionalWith(RetryCount, { default: () => 5 }),
-          timeout_seconds: Schema.optionalWith(TimeoutSeconds, { default: () => 10 })
-        })
-      )
-      .addSuccess(
-        data(
-          Schema.Struct({
-            ...Webhook.fields,
-            secret: Schema.Redacted(Schema.String).annotations({ description: "Shown once" })
-          })
-        ),
-        { status: 201 }
-      )
+      .setPayload(newWebhook(EventFilter))
+      .addSuccess(data(WithSecret), { status: 201 })
       .addError(NotFound.wire)
       .addError(Invalid.wire)
       .annotateContext(repeatable("leased"))
       .annotate(OpenApi.Summary, "Register a webhook")
+  )
+  .add(
+    HttpApiEndpoint.get("getWebhook")`/webhooks/${webhookPath}`
+      .addSuccess(data(Webhook))
+      .addError(NotFound.wire)
+      .annotate(OpenApi.Summary, "Show a webhook")
+  )
+  .add(
+    HttpApiEndpoint.patch("updateWebhook")`/webhooks/${webhookPath}`
+      .setPayload(webhookChanges(EventFilter))
+      .addSuccess(data(Webhook))
+      .addError(BadRequest.wire)
+      .addError(NotFound.wire)
+      .addError(Invalid.wire)
+      .annotate(OpenApi.Summary, "Change a webhook")
+      .annotate(OpenApi.Description, "Holds for the next attempt of what is already under way.")
+  )
+  .add(
+    HttpApiEndpoint.post("rotateWebhookSecret")`/webhooks/${webhookPath}/rotate-secret`
+      .setPayload(Rotation)
+      .addSuccess(data(WithSecret))
+      .addError(BadRequest.wire)
+      .addError(NotFound.wire)
+      .addError(Invalid.wire)
+      .annotate(OpenApi.Summary, "Replace the secret of a webhook")
+  )
+  .add(
+    HttpApiEndpoint.post("testWebhook")`/webhooks/${webhookPath}/test`
+      .addSuccess(data(Delivery), { status: 201 })
+      .addError(NotFound.wire)
+      .addError(Conflict.wire)
+      .annotate(OpenApi.Summary, "Send `webhook.test` to one webhook, whatever its `events` are")
+      .annotate(OpenApi.Description, "The answer is the delivery, whose attempts can be followed. 409 when inactive.")
   )
   .add(
     HttpApiEndpoint.del("deleteWebhook")`/webhooks/${webhookPath}`

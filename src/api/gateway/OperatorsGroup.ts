@@ -1,14 +1,15 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
-import { data, fields, Timestamp } from "../Envelope.ts"
-import { Forbidden, Invalid, TooMany, Unauthenticated } from "../Problem.ts"
+import { Credentials } from "../Credentials.ts"
+import { data, Timestamp } from "../Envelope.ts"
+import { BadRequest, Forbidden, Invalid, TooMany, Unauthenticated } from "../Problem.ts"
 import { repeatable } from "../Repeatable.ts"
 import { OperatorAuth } from "../Security.ts"
 
 export class OperatorsGroup extends HttpApiGroup.make("operators")
   .add(
     HttpApiEndpoint.post("operatorLogin", "/auth/login")
-      .setPayload(fields({ email: Schema.Trim, password: Schema.Redacted(Schema.String) }))
+      .setPayload(Credentials)
       .addSuccess(
         data(
           Schema.Struct({
@@ -17,6 +18,7 @@ export class OperatorsGroup extends HttpApiGroup.make("operators")
           })
         )
       )
+      .addError(BadRequest.wire)
       .addError(Unauthenticated.wire)
       .addError(Forbidden.wire)
       .addError(Invalid.wire)

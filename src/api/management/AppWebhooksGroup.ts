@@ -7,7 +7,7 @@ import { cursor, limit, PageQuery } from "../Page.ts"
 import { BadRequest, Conflict, Invalid, NotFound } from "../Problem.ts"
 import { repeatable } from "../Repeatable.ts"
 import { AccessTokenAuth, requires } from "../Security.ts"
-import { Delivery, RetryCount, TargetUrl, TimeoutSeconds } from "../Webhooks.ts"
+import { Delivery, newWebhook, Rotation, webhookChanges, WebhookSecret } from "../Webhooks.ts"
 import { appPath } from "./AppsGroup.ts"
 
 export const AppWebhook = Schema.Struct({
@@ -20,6 +20,8 @@ export const AppWebhook = Schema.Struct({
   disabled_reason: Schema.NullOr(Schema.String),
   created_at: Timestamp
 }).annotations({ identifier: "AppWebhook" })
+
+const WithSecret = Schema.Struct({ ...AppWebhook.fields, secret: WebhookSecret })
 
 const webhookPath = HttpApiSchema.param("webhook", Schema.String)
 
@@ -35,28 +37,51 @@ export class AppWebhooksGroup extends HttpApiGroup.make("webhooks")
   )
   .add(
     HttpApiEndpoint.post("createAppWebhook")`/apps/${appPath}/webhooks`
-      .setPayload(
-        fields({
-          url: TargetUrl,
-          events: Schema.optionalWith(Schema.NonEmptyArray(DomainEventFilter), { default: () => ["*"] as const }),
-          retry_count: Schema.optionalWith(RetryCount, { default: () => 5 }),
-          timeout_seconds: Schema.optionalWith(TimeoutSeconds, { default: () => 10 })
-        })
-      )
-      .addSuccess(
-        data(
-          Schema.Struct({
-            ...AppWebhook.fields,
-            secret: Schema.Redacted(Schema.String).annotations({ description: "Shown once" })
-          })
-        ),
-        { status: 201 }
-      )
+      .setPayload(newWebhook(DomainEventFilter))
+      .addSuccess(data(WithSecret), { status: 201 })
       .addError(NotFound.wire)
       .addError(Invalid.wire)
       .annotateContext(requires("webhooks:write"))
       .annotateContext(repeatable("leased"))
       .annotate(OpenApi.Summary, "Register a webhook endpoint")
+  )
+  .add(
+    HttpApiEndpoint.get("getAppWebhook")`/webhooks/${webhookPath}`
+      .addSuccess(data(AppWebhook))
+      .addError(NotFound.wire)
+      .annotateContext(requires("webhooks:read"))
+      .annotate(OpenApi.Summary, "Show a webhook endpoint")
+  )
+  .add(
+    HttpApiEndpoint.patch("updateAppWebhook")`/webhooks/${webhookPath}`
+      .setPayload(webhookChanges(DomainEventFilter))
+      .addSuccess(data(AppWebhook))
+      .addError(BadRequest.wire)
+      .addError(NotFound.wire)
+      .addError(Invalid.wire)
+      .annotateContext(requires("webhooks:write"))
+      .annotateContext(repeatable("leased"))
+      .annotate(OpenApi.Summary, "Change a webhook endpoint")
+      .annotate(OpenApi.Description, "Holds for the next attempt of what is already under way.")
+  )
+  .add(
+    HttpApiEndpoint.post("rotateAppWebhookSecret")`/webhooks/${webhookPath}/rotate-secret`
+      .setPayload(Rotation)
+      .addSuccess(data(WithSecret))
+      .addError(BadRequest.wire)
+      .addError(NotFound.wire)
+      .addError(Invalid.wire)
+      .annotateContext(requires("webhooks:write"))
+      .annotate(OpenApi.Summary, "Replace the secret of a webhook endpoint")
+  )
+  .add(
+    HttpApiEndpoint.post("testAppWebhook")`/webhooks/${webhookPath}/test`
+      .addSuccess(data(Delivery), { status: 201 })
+      .addError(NotFound.wire)
+      .addError(Conflict.wire)
+      .annotateContext(requires("webhooks:write"))
+      .annotate(OpenApi.Summary, "Send `webhook.test` to one endpoint, whatever its `events` are")
+      .annotate(OpenApi.Description, "The answer is the delivery, whose attempts can be followed. 409 when inactive.")
   )
   .add(
     HttpApiEndpoint.del("deleteAppWebhook")`/webhooks/${webhookPath}`

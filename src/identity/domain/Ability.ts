@@ -7,10 +7,17 @@ export const Ability = Schema.Literal(
   "*",
   ...areas.map((area) => `${area}:read` as const),
   ...areas.map((area) => `${area}:write` as const)
-)
+).annotations({
+  message: () => ({
+    message: `must be *, or read or write of one of these: ${areas.join(", ")} (for example apps:read)`,
+    override: true
+  })
+})
 export type Ability = typeof Ability.Type
 
-export const Role = Schema.Literal("owner", "admin", "member", "viewer")
+export const Role = Schema.Literal("owner", "admin", "member", "viewer").annotations({
+  message: () => ({ message: "must be owner, admin, member or viewer", override: true })
+})
 export type Role = typeof Role.Type
 
 const rank: { readonly [R in Role]: number } = { owner: 3, admin: 2, member: 1, viewer: 0 }

@@ -19,3 +19,8 @@ export class AuditEntry extends Schema.Class<AuditEntry>("AuditEntry")({
   requestId: Schema.String,
   createdAt: Schema.DateTimeUtcFromDate
 }) {}
+
+/** An entry with its user's name, none once the user is gone. */
+export class ToldEntry extends AuditEntry.extend<ToldEntry>("ToldEntry")({
+  userName: Schema.OptionFromNullOr(Schema.String)
+}) {}

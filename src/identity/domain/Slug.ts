@@ -15,3 +15,6 @@ export const slugOf = (name: string, fallback: string): string => {
 
 /** The nth try for a unique slug: the word itself, then `word-2`, `word-3`, … */
 export const candidate = (slug: string, attempt: number): string => (attempt <= 1 ? slug : `${slug}-${attempt}`)
+
+/** Whether a text can be a slug at all. */
+export const isSlug = (text: string): boolean => /^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(text)

@@ -1,5 +1,6 @@
-import { Schema } from "effect"
-import { Ability, Role } from "./Ability.ts"
+import { Option, Schema } from "effect"
+import { Ability, type Role } from "./Ability.ts"
+import { isSlug } from "./Slug.ts"
 
 export const UserId = Schema.UUID.pipe(Schema.brand("UserId"))
 export type UserId = typeof UserId.Type
@@ -18,20 +19,32 @@ export class User extends Schema.Class<User>("User")({
   createdAt: Schema.DateTimeUtcFromDate
 }) {}
 
-export const Plan = Schema.Literal("free", "pro", "enterprise")
+export const Plan = Schema.Literal("free", "pro", "enterprise").annotations({
+  message: () => ({ message: "must be free, pro or enterprise", override: true })
+})
+
+export type Plan = typeof Plan.Type
+
+/** How a path or `X-Tenant` names a tenant: by uuid or by slug. */
+export type TenantRef = { readonly id: TenantId } | { readonly slug: string }
+
+const asTenantId = Schema.decodeUnknownOption(TenantId)
+
+/** None for a text that is neither, and so names no tenant. */
+export const tenantRef = (text: string): Option.Option<TenantRef> =>
+  Option.orElse(
+    Option.map(asTenantId(text.toLowerCase()), (id): TenantRef => ({ id })),
+    () => (isSlug(text) ? Option.some({ slug: text }) : Option.none())
+  )
 
 export class Tenant extends Schema.Class<Tenant>("Tenant")({
   id: TenantId,
   name: Schema.String,
   slug: Schema.String,
   billingEmail: Schema.NullOr(Schema.String),
-  plan: Plan
-}) {}
-
-/** A tenant as one of its members sees it. */
-export class Membership extends Schema.Class<Membership>("Membership")({
-  tenant: Tenant,
-  role: Role
+  plan: Plan,
+  createdAt: Schema.DateTimeUtcFromDate,
+  updatedAt: Schema.DateTimeUtcFromDate
 }) {}
 
 export class AccessToken extends Schema.Class<AccessToken>("AccessToken")({
@@ -40,6 +53,7 @@ export class AccessToken extends Schema.Class<AccessToken>("AccessToken")({
   name: Schema.String,
   abilities: Schema.Array(Ability),
   expiresAt: Schema.OptionFromNullOr(Schema.DateTimeUtcFromDate),
+  lastUsedAt: Schema.OptionFromNullOr(Schema.DateTimeUtcFromDate),
   createdAt: Schema.DateTimeUtcFromDate
 }) {}
 

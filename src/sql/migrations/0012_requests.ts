@@ -16,10 +16,10 @@ export default Effect.flatMap(
     );
     CREATE INDEX idempotency_keys_age ON idempotency_keys (created_at);
 
-    -- No foreign keys: what was done stays told when the user or the record is gone.
+    -- No foreign keys: what was done stays told when the user, the record or the workspace is gone.
     CREATE TABLE audit_log (
       id uuid PRIMARY KEY,
-      tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
+      tenant_id uuid NOT NULL,
       user_id uuid NOT NULL,
       token_id uuid NOT NULL,
       operation text NOT NULL,

@@ -49,6 +49,7 @@ export const makeMemoryQueue = (options: { readonly retryCount: number; readonly
 
   const queue = QueueRepo.make({
     publish: () => Effect.succeed([]),
+    publishTo: () => Effect.void,
     claim: ({ held, limit, now }) =>
       Effect.sync(() => {
         reads += 1
@@ -96,9 +97,17 @@ export const makeMemoryQueue = (options: { readonly retryCount: number; readonly
   const endpoints = EndpointRepo.make({
     insert: () => Effect.void,
     byId: () =>
-      Effect.sync(() => Option.map(endpoint.current, (found) => ({ ...found, secretSealed: options.secretSealed }))),
+      Effect.sync(() =>
+        Option.map(endpoint.current, (found) => ({
+          ...found,
+          secretSealed: options.secretSealed,
+          previousSecretSealed: Option.none(),
+          previousSecretUntil: Option.none()
+        }))
+      ),
     page: () => Effect.succeed([]),
     update: () => Effect.succeed(Option.none()),
+    replaceSecret: () => Effect.succeed(Option.none()),
     noteFailure: ({ now }) =>
       Effect.sync(() => {
         const since = Option.flatMap(endpoint.current, ({ failingSince }) => failingSince)

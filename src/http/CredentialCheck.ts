@@ -7,12 +7,12 @@ import { OperatorTokens } from "../identity/OperatorTokens.ts"
 const bearer = /^Bearer (.+)$/i
 
 /** Whether what a request presents is still a credential, of whatever kind; a request without one presents nothing false. */
-export class Credentials extends Context.Tag("gatehouse/http/Credentials")<
-  Credentials,
+export class CredentialCheck extends Context.Tag("gatehouse/http/CredentialCheck")<
+  CredentialCheck,
   { readonly areValid: (authorization: string | undefined) => Effect.Effect<boolean> }
 >() {
   static readonly layer = Layer.effect(
-    Credentials,
+    CredentialCheck,
     Effect.gen(function* () {
       const accessTokens = yield* AccessTokens
       const operatorTokens = yield* OperatorTokens
@@ -27,7 +27,7 @@ export class Credentials extends Context.Tag("gatehouse/http/Credentials")<
         return operatorTokens.authenticate(token)
       }
 
-      return Credentials.of({
+      return CredentialCheck.of({
         areValid: (authorization) => {
           if (authorization === undefined) return Effect.succeed(true)
           const [, token] = bearer.exec(authorization) ?? []

@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
-import { Ability, allows, mayMint, reaches, Role } from "../../src/identity/domain/Ability.ts"
-import { candidate, slugOf } from "../../src/identity/domain/Slug.ts"
+import { Ability, allows, mayMint, reaches, Role } from "../../../src/identity/domain/Ability.ts"
 
 const abilities = FastCheck.uniqueArray(FastCheck.constantFrom(...Ability.literals))
 const ability = FastCheck.constantFrom(...Ability.literals)
@@ -29,13 +28,5 @@ describe("Ability", () => {
     assert.isTrue(reaches(left, right) || reaches(right, left))
     assert.isTrue(reaches("owner", left))
     assert.isTrue(reaches(left, "viewer"))
-  })
-})
-
-describe("Slug", () => {
-  it.prop("is a URL word that can be told from an id", [FastCheck.string({ unit: "grapheme" })], ([name]) => {
-    assert.match(slugOf(name, "app"), /^[a-z0-9]+(-[a-z0-9]+)*$/)
-    assert.notMatch(slugOf(name, "app"), /^[0-9a-f]{8}-[0-9a-f]{4}-/)
-    assert.strictEqual(candidate(slugOf(name, "app"), 1), slugOf(name, "app"))
   })
 })

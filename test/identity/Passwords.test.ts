@@ -1,0 +1,37 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Array, Duration, Effect, Redacted } from "effect"
+import { Passwords } from "../../src/identity/Passwords.ts"
+
+const right = Redacted.make("correct horse")
+const wrong = Redacted.make("battery staple")
+
+/** The quickest of several runs: what the work itself takes, whoever else uses the machine. */
+const quickest = (run: Effect.Effect<boolean>) =>
+  Effect.map(Effect.all(Array.replicate(Effect.timed(run), 5)), (runs) =>
+    Math.min(...runs.map(([duration]) => Duration.toMillis(duration)))
+  )
+
+describe("Passwords", () => {
+  it.live("are argon2id with the parameters that are told, salted, and verified", () =>
+    Effect.gen(function* () {
+      const passwords = yield* Passwords
+      const [one, other] = yield* Effect.all([passwords.hash(right), passwords.hash(right)])
+      assert.match(one, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
+      assert.notStrictEqual(one, other)
+      assert.isTrue(yield* passwords.verify(one, right))
+      assert.isFalse(yield* passwords.verify(one, wrong))
+      assert.isFalse(yield* passwords.verify(undefined, Redacted.make("no user has this one")))
+    }).pipe(Effect.provide(Passwords.layer))
+  )
+
+  it.live("take as long for nobody as for somebody", () =>
+    Effect.gen(function* () {
+      const passwords = yield* Passwords
+      const stored = yield* passwords.hash(right)
+      const somebody = yield* quickest(passwords.verify(stored, wrong))
+      const nobody = yield* quickest(passwords.verify(undefined, wrong))
+      assert.isAbove(nobody, somebody / 2)
+      assert.isBelow(nobody, somebody * 2)
+    }).pipe(Effect.provide(Passwords.layer))
+  )
+})
