@@ -2,9 +2,12 @@ import { MessageStorage, RunnerHealth, Runners, RunnerStorage, Sharding, Shardin
 import { NodeContext, NodeHttpClient } from "@effect/platform-node"
 import { Duration, Effect, Layer, Option, type Redacted } from "effect"
 import { AppsHttp } from "./catalog/AppsHttp.ts"
-import { Apps } from "./catalog/Apps.ts"
-import { CatalogHttp } from "./catalog/CatalogHttp.ts"
-import { Catalog } from "./catalog/Catalog.ts"
+import { BootstrapHttp } from "./catalog/BootstrapHttp.ts"
+import * as CatalogContext from "./catalog/CatalogContext.ts"
+import { EntitlementsHttp } from "./catalog/EntitlementsHttp.ts"
+import { ClientOfferingsHttp, OfferingsHttp } from "./catalog/OfferingsHttp.ts"
+import { PackagesHttp } from "./catalog/PackagesHttp.ts"
+import { ProductsHttp } from "./catalog/ProductsHttp.ts"
 import { AccountsHttp } from "./channel/AccountsHttp.ts"
 import { AiHttp } from "./channel/AiHttp.ts"
 import * as ChannelContext from "./channel/ChannelContext.ts"
@@ -49,6 +52,7 @@ import { CustomersHttp } from "./subscription/CustomersHttp.ts"
 import { EventsHttp } from "./subscription/EventsHttp.ts"
 import { GrantsHttp } from "./subscription/GrantsHttp.ts"
 import { LedgerHttp } from "./subscription/LedgerHttp.ts"
+import * as RecordedHistory from "./subscription/RecordedHistory.ts"
 import { InboundHttp, StoreNotificationsHttp } from "./subscription/StoreNotificationsHttp.ts"
 import { StatsHttp } from "./subscription/StatsHttp.ts"
 import * as SubscriberShortcut from "./subscription/SubscriberShortcutHttp.ts"
@@ -127,10 +131,9 @@ const services = (settings: Settings, secrets: Secrets) =>
   Layer.mergeAll(
     SubscriptionContext.layer,
     ChannelContext.layer({ pollInterval: settings.pollSeconds }),
-    Catalog.layer,
     Credentials.layer({ tokenUri: Option.none() })
   ).pipe(
-    Layer.provideMerge(Apps.layer),
+    Layer.provideMerge(Layer.provide(CatalogContext.layer, RecordedHistory.layer)),
     Layer.provideMerge(identity(settings, secrets)),
     Layer.provideMerge(Webhooks.layer({ allowPrivate: settings.allowPrivateWebhooks })),
     Layer.provide([drivers(settings), aiEnvironment(settings)]),
@@ -146,7 +149,11 @@ const managementApi = Layer.mergeAll(
   AuditHttp,
   AppsHttp,
   CredentialsHttp,
-  CatalogHttp,
+  ProductsHttp,
+  EntitlementsHttp,
+  OfferingsHttp,
+  PackagesHttp,
+  BootstrapHttp,
   CustomersHttp,
   StatsHttp,
   GrantsHttp,
@@ -155,6 +162,7 @@ const managementApi = Layer.mergeAll(
   AppWebhooksHttp,
   StoreNotificationsHttp,
   ClientHttp,
+  ClientOfferingsHttp,
   InboundHttp
 )
 

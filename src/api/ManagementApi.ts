@@ -3,14 +3,19 @@ import { AppsGroup } from "./management/AppsGroup.ts"
 import { AuditGroup } from "./management/AuditGroup.ts"
 import { AppWebhooksGroup } from "./management/AppWebhooksGroup.ts"
 import { AuthGroup } from "./management/AuthGroup.ts"
-import { CatalogGroup } from "./management/CatalogGroup.ts"
+import { BootstrapGroup } from "./management/BootstrapGroup.ts"
 import { ClientGroup } from "./management/ClientGroup.ts"
+import { ClientOfferingsGroup } from "./management/ClientOfferingsGroup.ts"
 import { CredentialsGroup } from "./management/CredentialsGroup.ts"
 import { CustomersGroup } from "./management/CustomersGroup.ts"
+import { EntitlementsGroup } from "./management/EntitlementsGroup.ts"
 import { EventsGroup } from "./management/EventsGroup.ts"
 import { GrantsGroup } from "./management/GrantsGroup.ts"
 import { HealthGroup } from "./management/HealthGroup.ts"
 import { LedgerGroup } from "./management/LedgerGroup.ts"
+import { OfferingsGroup } from "./management/OfferingsGroup.ts"
+import { PackagesGroup } from "./management/PackagesGroup.ts"
+import { ProductsGroup } from "./management/ProductsGroup.ts"
 import { InboundGroup, StoreNotificationsGroup } from "./management/StoreNotificationsGroup.ts"
 import { MembersGroup } from "./management/MembersGroup.ts"
 import { StatsGroup } from "./management/StatsGroup.ts"
@@ -27,7 +32,11 @@ export class ManagementApi extends HttpApi.make("management")
   .add(AuditGroup)
   .add(AppsGroup)
   .add(CredentialsGroup)
-  .add(CatalogGroup)
+  .add(ProductsGroup)
+  .add(EntitlementsGroup)
+  .add(OfferingsGroup)
+  .add(PackagesGroup)
+  .add(BootstrapGroup)
   .add(CustomersGroup)
   .add(StatsGroup)
   .add(GrantsGroup)
@@ -36,6 +45,7 @@ export class ManagementApi extends HttpApi.make("management")
   .add(AppWebhooksGroup)
   .add(StoreNotificationsGroup)
   .add(ClientGroup)
+  .add(ClientOfferingsGroup)
   .add(InboundGroup)
   .addError(Unavailable.wire)
   .prefix("/api/v1")

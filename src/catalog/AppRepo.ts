@@ -39,6 +39,65 @@ export class AppRepo extends Effect.Service<AppRepo>()("gatehouse/catalog/AppRep
       }),
       Effect.orDie
     )
+    /** Nobody else changes the app until the transaction ends. */
+    const locked = Effect.fn("AppRepo.locked")(
+      SqlSchema.findOne({
+        Request: AppId,
+        Result: App,
+        execute: (id) => sql`SELECT * FROM apps WHERE id = ${id} FOR NO KEY UPDATE`
+      }),
+      Effect.orDie
+    )
+    /** Besides, nothing appears in the app: no customer, no product. */
+    const lockedWhole = Effect.fn("AppRepo.lockedWhole")(
+      SqlSchema.findOne({
+        Request: AppId,
+        Result: App,
+        execute: (id) => sql`SELECT * FROM apps WHERE id = ${id} FOR UPDATE`
+      }),
+      Effect.orDie
+    )
+    const remove = Effect.fn("AppRepo.remove")(
+      (id: AppId) => sql`DELETE FROM apps WHERE id = ${id}`,
+      Effect.asVoid,
+      Effect.orDie
+    )
+    /** The app that a description means: by bundle id, then package name, then slug; one in use before an archived one. */
+    const described = Effect.fn("AppRepo.described")(
+      SqlSchema.findOne({
+        Request: Schema.Struct({
+          tenantId: TenantId,
+          bundleId: Schema.NullOr(Schema.String),
+          packageName: Schema.NullOr(Schema.String),
+          slug: Schema.String
+        }),
+        Result: App,
+        execute: ({ bundleId, packageName, slug, tenantId }) => sql`
+          SELECT * FROM apps WHERE tenant_id = ${tenantId}
+          AND (bundle_id = ${bundleId} OR package_name = ${packageName} OR slug = ${slug})
+          ORDER BY bundle_id = ${bundleId} DESC NULLS LAST, package_name = ${packageName} DESC NULLS LAST,
+            status = 'archived', id LIMIT 1 FOR NO KEY UPDATE`
+      }),
+      Effect.orDie
+    )
+    const byUuid = Effect.fn("AppRepo.byUuid")(
+      SqlSchema.findOne({
+        Request: Schema.Struct({ tenantId: TenantId, uuid: Schema.UUID }),
+        Result: App,
+        execute: ({ tenantId, uuid }) =>
+          sql`SELECT * FROM apps WHERE tenant_id = ${tenantId} AND id = ${uuid} FOR NO KEY UPDATE`
+      }),
+      Effect.orDie
+    )
+    const bySlug = Effect.fn("AppRepo.bySlug")(
+      SqlSchema.findOne({
+        Request: Schema.Struct({ tenantId: TenantId, slug: Schema.String }),
+        Result: App,
+        execute: ({ slug, tenantId }) =>
+          sql`SELECT * FROM apps WHERE tenant_id = ${tenantId} AND slug = ${slug} FOR NO KEY UPDATE`
+      }),
+      Effect.orDie
+    )
     const byPublicKey = Effect.fn("AppRepo.byPublicKey")(
       SqlSchema.findOne({
         Request: Schema.String,
@@ -63,6 +122,20 @@ export class AppRepo extends Effect.Service<AppRepo>()("gatehouse/catalog/AppRep
       }),
       Effect.orDie
     )
-    return { insert, update, slugIsFree, lockSlugs, byId, byPublicKey, page } as const
+    return {
+      insert,
+      update,
+      slugIsFree,
+      lockSlugs,
+      byId,
+      locked,
+      lockedWhole,
+      remove,
+      described,
+      byUuid,
+      bySlug,
+      byPublicKey,
+      page
+    } as const
   })
 }) {}

@@ -5,12 +5,17 @@ import type { Caller, TenantId } from "../identity/domain/User.ts"
 import { type RoleTooLow, Tenants } from "../identity/Tenants.ts"
 import { nextId } from "../kit/Id.ts"
 import { makePublicKey } from "../kit/SecretToken.ts"
+import { AppHistory } from "./AppHistory.ts"
 import { AppRepo } from "./AppRepo.ts"
 import { App, AppId, type AppStatus } from "./domain/App.ts"
+import { type Changes, kept } from "./domain/Changes.ts"
 import type { StoreName } from "./domain/Product.ts"
 
 /** No such app, or one of a workspace that the caller is no member of: the two look alike. */
 export class AppNotFound extends Data.TaggedError("AppNotFound")<{}> {}
+
+/** The app has customers, or the confirmation names another app: deleting needs this app's slug. */
+export class DeletionUnconfirmed extends Data.TaggedError("DeletionUnconfirmed")<{}> {}
 
 export interface AppFields {
   readonly name: string
@@ -39,9 +44,14 @@ export class Apps extends Context.Tag("gatehouse/catalog/Apps")<
         readonly limit: number
       }
     ) => Effect.Effect<ReadonlyArray<App>>
-    readonly update: (app: App, changes: Partial<AppFields>) => Effect.Effect<App>
+    readonly update: (id: AppId, changes: Changes<AppFields>) => Effect.Effect<App, AppNotFound>
     /** The old public key stops at once. */
-    readonly rotateKey: (app: App) => Effect.Effect<App>
+    readonly rotateKey: (id: AppId) => Effect.Effect<App, AppNotFound>
+    /** With everything in it. An app with customers goes only when its slug confirms it. */
+    readonly remove: (
+      id: AppId,
+      confirmation: Option.Option<string>
+    ) => Effect.Effect<void, AppNotFound | DeletionUnconfirmed>
   }
 >() {
   static readonly layer = Layer.effect(
@@ -50,6 +60,7 @@ export class Apps extends Context.Tag("gatehouse/catalog/Apps")<
       const sql = yield* SqlClient.SqlClient
       const apps = yield* AppRepo
       const tenants = yield* Tenants
+      const history = yield* AppHistory
       const newKey = makePublicKey("app_pk_", 32)
 
       const create = Effect.fn("Apps.create")(
@@ -91,10 +102,46 @@ export class Apps extends Context.Tag("gatehouse/catalog/Apps")<
         return found.value
       })
 
-      const save = Effect.fn("Apps.save")(function* (app: App, changes: Partial<AppFields & { publicApiKey: string }>) {
-        const next = App.make({ ...app, ...changes, updatedAt: yield* DateTime.now })
+      const locked = Effect.fn("Apps.locked")(function* (id: AppId) {
+        const found = yield* apps.locked(id)
+        return Option.isNone(found) ? yield* new AppNotFound() : found.value
+      })
+
+      const update = Effect.fn("Apps.update")(
+        function* (id: AppId, changes: Changes<AppFields>) {
+          const old = yield* locked(id)
+          const next = App.make({
+            ...old,
+            name: kept(changes.name, old.name),
+            bundleId: kept(changes.bundleId, old.bundleId),
+            packageName: kept(changes.packageName, old.packageName),
+            platforms: kept(changes.platforms, old.platforms),
+            status: kept(changes.status, old.status),
+            updatedAt: yield* DateTime.now
+          })
+          yield* apps.update(next)
+          return next
+        },
+        sql.withTransaction,
+        Effect.catchTag("SqlError", Effect.die)
+      )
+
+      const replaceKey = Effect.fn("Apps.rotateKey")(function* (id: AppId) {
+        const old = yield* locked(id)
+        const next = App.make({ ...old, publicApiKey: yield* newKey, updatedAt: yield* DateTime.now })
         yield* apps.update(next)
         return next
+      })
+
+      const drop = Effect.fn("Apps.remove")(function* (id: AppId, confirmation: Option.Option<string>) {
+        const found = yield* apps.lockedWhole(id)
+        if (Option.isNone(found)) return yield* new AppNotFound()
+        const { slug } = found.value
+        const isConfirmed = Option.isSome(confirmation)
+          ? confirmation.value === slug
+          : !(yield* history.hasCustomers(id))
+        if (!isConfirmed) return yield* new DeletionUnconfirmed()
+        yield* apps.remove(id)
       })
 
       return Apps.of({
@@ -104,8 +151,10 @@ export class Apps extends Context.Tag("gatehouse/catalog/Apps")<
         byPublicKey: apps.byPublicKey,
         page: (tenantId, { before, limit, status }) =>
           apps.page({ tenantId, status: Option.getOrNull(status), before: Option.getOrNull(before), limit }),
-        update: save,
-        rotateKey: (app) => Effect.flatMap(newKey, (publicApiKey) => save(app, { publicApiKey }))
+        update,
+        rotateKey: (id) => Effect.catchTag(history.keyRotated(replaceKey(id)), "SqlError", Effect.die),
+        remove: (id, confirmation) =>
+          Effect.catchTag(history.forgotten(id, drop(id, confirmation)), "SqlError", Effect.die)
       })
     })
   ).pipe(Layer.provide(AppRepo.Default))

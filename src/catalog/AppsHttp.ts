@@ -1,15 +1,13 @@
 import { HttpApiBuilder } from "@effect/platform"
 import { DateTime, Effect, Option } from "effect"
-import { NotFound } from "../api/Problem.ts"
-import { CurrentCaller } from "../api/Security.ts"
+import { Conflict } from "../api/Problem.ts"
 import { ServiceApi } from "../api/ServiceApi.ts"
 import { pageAnswer, pageOf } from "../http/Pages.ts"
-import { Tenants } from "../identity/Tenants.ts"
 import { Apps } from "./Apps.ts"
-import { callerApp, roleTooLow } from "./CallerAppHttp.ts"
+import { callerApp, chosenTenant, noSuchApp } from "./CallerAppHttp.ts"
 import type { App } from "./domain/App.ts"
 
-const appItem = (app: App) => ({
+export const appItem = (app: App) => ({
   uuid: app.id,
   tenant_uuid: app.tenantId,
   name: app.name,
@@ -23,20 +21,12 @@ const appItem = (app: App) => ({
   updated_at: DateTime.formatIso(app.updatedAt)
 })
 
+/** A nullable field of a PATCH: absent stays absent, `null` clears. */
+const optional = (field: string | null | undefined) => (field === undefined ? undefined : Option.fromNullable(field))
+
 export const AppsHttp = HttpApiBuilder.group(ServiceApi, "apps", (handlers) =>
   Effect.gen(function* () {
     const apps = yield* Apps
-    const tenants = yield* Tenants
-
-    const chosenTenant = Effect.fn("AppsHttp.chosenTenant")(
-      function* (header: string | undefined) {
-        return yield* tenants.select(yield* CurrentCaller, Option.fromNullable(header))
-      },
-      Effect.catchTags({
-        TenantNotFound: () => new NotFound({ message: "No such workspace." }),
-        RoleTooLow: roleTooLow
-      })
-    )
 
     return handlers
       .handle("listApps", ({ headers, urlParams }) =>
@@ -63,21 +53,37 @@ export const AppsHttp = HttpApiBuilder.group(ServiceApi, "apps", (handlers) =>
       .handle("updateApp", ({ path, payload }) =>
         Effect.gen(function* () {
           const app = yield* callerApp(path.app)
-          const changed = yield* apps.update(app, {
-            ...(payload.name === undefined ? {} : { name: payload.name }),
-            ...(payload.platforms === undefined ? {} : { platforms: payload.platforms }),
-            ...(payload.status === undefined ? {} : { status: payload.status }),
-            ...(payload.bundle_id === undefined ? {} : { bundleId: Option.fromNullable(payload.bundle_id) }),
-            ...(payload.package_name === undefined ? {} : { packageName: Option.fromNullable(payload.package_name) })
+          const changed = yield* apps.update(app.id, {
+            name: payload.name,
+            platforms: payload.platforms,
+            status: payload.status,
+            bundleId: optional(payload.bundle_id),
+            packageName: optional(payload.package_name)
           })
           return { data: appItem(changed) }
-        })
+        }).pipe(Effect.catchTag("AppNotFound", noSuchApp))
       )
       .handle("rotateKey", ({ path }) =>
         Effect.gen(function* () {
           const app = yield* callerApp(path.app)
-          return { data: appItem(yield* apps.rotateKey(app)) }
-        })
+          return { data: appItem(yield* apps.rotateKey(app.id)) }
+        }).pipe(Effect.catchTag("AppNotFound", noSuchApp))
+      )
+      .handle("deleteApp", ({ path, urlParams }) =>
+        Effect.gen(function* () {
+          const app = yield* callerApp(path.app)
+          yield* apps.remove(app.id, Option.fromNullable(urlParams.confirm))
+          return { data: { uuid: app.id, deleted: true as const } }
+        }).pipe(
+          Effect.catchTags({
+            AppNotFound: noSuchApp,
+            DeletionUnconfirmed: () =>
+              new Conflict({
+                message: "Deleting an app that has customers must be confirmed by its slug.",
+                errors: { confirm: ["must be the slug of the app"] }
+              })
+          })
+        )
       )
   })
 )

@@ -7,6 +7,7 @@ import subscription from "./migrations/0004_subscription.ts"
 import channel from "./migrations/0005_channel.ts"
 import reply from "./migrations/0006_reply.ts"
 import members from "./migrations/0007_members.ts"
+import offerings from "./migrations/0008_offerings.ts"
 import customers from "./migrations/0009_customers.ts"
 import credentials from "./migrations/0010_credentials.ts"
 import stats from "./migrations/0011_stats.ts"
@@ -27,6 +28,7 @@ const loader = Migrator.fromRecord({
   "0005_channel": channel,
   "0006_reply": reply,
   "0007_members": members,
+  "0008_offerings": offerings,
   "0009_customers": customers,
   "0010_credentials": credentials,
   "0011_stats": stats,

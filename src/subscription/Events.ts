@@ -40,6 +40,8 @@ export class Events extends Context.Tag("gatehouse/subscription/Events")<
   Events,
   {
     readonly record: (appId: AppId, events: ReadonlyArray<NewEvent>) => Effect.Effect<void>
+    /** An event of the app itself, which concerns no customer. */
+    readonly recordOfApp: (appId: AppId, event: Pick<NewEvent, "cause" | "type" | "data">) => Effect.Effect<void>
     /** Newest first; `from` is included, `to` is not. A person's events are told under each of its names. */
     readonly page: (query: EventQuery) => Effect.Effect<ReadonlyArray<DomainEvent>>
   }
@@ -50,17 +52,15 @@ export class Events extends Context.Tag("gatehouse/subscription/Events")<
       const events = yield* EventRepo
       const outbox = yield* Outbox
 
-      const record = Effect.fn("Events.record")(function* (appId: AppId, changes: ReadonlyArray<NewEvent>) {
+      const write = Effect.fn("Events.record")(function* (
+        appId: AppId,
+        changes: ReadonlyArray<Omit<NewEvent, "appUserId"> & { readonly appUserId: Option.Option<AppUserId> }>
+      ) {
         if (changes.length === 0) return
         const createdAt = yield* DateTime.now
-        const rows = yield* Effect.forEach(changes, ({ appUserId, cause, ...change }) =>
+        const rows = yield* Effect.forEach(changes, ({ cause, ...change }) =>
           Effect.map(nextId, (id) => ({
-            event: DomainEvent.make({
-              ...change,
-              appUserId: Option.some(appUserId),
-              id: DomainEventId.make(id),
-              createdAt
-            }),
+            event: DomainEvent.make({ ...change, id: DomainEventId.make(id), createdAt }),
             cause
           }))
         )
@@ -78,7 +78,22 @@ export class Events extends Context.Tag("gatehouse/subscription/Events")<
         )
       })
 
-      return Events.of({ record, page: events.page })
+      return Events.of({
+        record: (appId, changes) =>
+          write(
+            appId,
+            changes.map((change) => ({ ...change, appUserId: Option.some(change.appUserId) }))
+          ),
+        recordOfApp: (appId, event) => write(appId, [{ ...event, ...ofNobody }]),
+        page: events.page
+      })
     })
   ).pipe(Layer.provide(EventRepo.Default))
+}
+
+const ofNobody = {
+  appUserId: Option.none(),
+  store: Option.none(),
+  environment: Option.none(),
+  subscriptionId: Option.none()
 }

@@ -100,6 +100,14 @@ export class EndpointRepo extends Effect.Service<EndpointRepo>()("gatehouse/webh
       Effect.map((rows) => rows.length === 1),
       Effect.orDie
     )
-    return { insert, byId, page, update, replaceSecret, noteFailure, disable, remove } as const
+    const removeOf = Effect.fn("EndpointRepo.removeOf")(
+      SqlSchema.findAll({
+        Request: Schema.UUID,
+        Result: Schema.Struct({ id: EndpointId }),
+        execute: (ownerId) => sql`DELETE FROM webhook_endpoints WHERE owner_id = ${ownerId} RETURNING id`
+      }),
+      Effect.orDie
+    )
+    return { insert, byId, page, update, replaceSecret, noteFailure, disable, remove, removeOf } as const
   })
 }) {}

@@ -62,6 +62,8 @@ export class Endpoints extends Context.Tag("gatehouse/webhook/Endpoints")<
     readonly test: (endpoint: Endpoint, data: unknown) => Effect.Effect<DeliveryId, EndpointInactive>
     /** Cancels what is due; the history of deliveries stays. */
     readonly remove: (id: EndpointId) => Effect.Effect<void, EndpointNotFound>
+    /** All of an owner that goes: cancels what is due. Joins the caller's transaction. */
+    readonly removeOf: (ownerId: string) => Effect.Effect<void>
   }
 >() {
   static readonly layer = (policy: TargetPolicy) =>
@@ -147,6 +149,16 @@ export class Endpoints extends Context.Tag("gatehouse/webhook/Endpoints")<
           yield* outbox.wake([id])
         })
 
+        const removeOf = Effect.fn("Endpoints.removeOf")(
+          function* (ownerId: string) {
+            const removed = (yield* repo.removeOf(ownerId)).map(({ id }) => id)
+            yield* Effect.forEach(removed, queue.cancel, { discard: true })
+            yield* outbox.wake(removed)
+          },
+          outbox.transaction,
+          Effect.catchTag("SqlError", Effect.die)
+        )
+
         return Endpoints.of({
           create,
           byId,
@@ -154,7 +166,8 @@ export class Endpoints extends Context.Tag("gatehouse/webhook/Endpoints")<
           update,
           rotateSecret,
           test,
-          remove
+          remove,
+          removeOf
         })
       })
     )

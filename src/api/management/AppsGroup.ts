@@ -2,9 +2,9 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/p
 import { Schema } from "effect"
 import { AppStatus } from "../../catalog/domain/App.ts"
 import { StoreName } from "../../catalog/domain/Product.ts"
-import { data, fields, list, Name, Timestamp } from "../Envelope.ts"
+import { data, Deleted, fields, list, Name, Timestamp } from "../Envelope.ts"
 import { cursor, limit } from "../Page.ts"
-import { BadRequest, Invalid, NotFound } from "../Problem.ts"
+import { BadRequest, Conflict, Invalid, NotFound } from "../Problem.ts"
 import { AccessTokenAuth, requires } from "../Security.ts"
 
 export const App = Schema.Struct({
@@ -23,11 +23,19 @@ export const App = Schema.Struct({
 
 export const appPath = HttpApiSchema.param("app", Schema.String)
 
+/** The identifier under which a store knows the app. */
 const StoreId = Schema.String.pipe(
   Schema.pattern(/^[\w.-]{1,255}$/, { message: () => "must consist of letters, digits and . _ -" })
 )
 
-const TenantHeader = fields({
+export const AppFields = {
+  name: Name.annotations({ examples: ["Notes"] }),
+  bundle_id: Schema.optional(Schema.NullOr(StoreId)).annotations({ description: "In store A, `com.example.notes`" }),
+  package_name: Schema.optional(Schema.NullOr(StoreId)).annotations({ description: "In store B" }),
+  platforms: Schema.optional(Schema.Array(StoreName))
+}
+
+export const TenantHeader = fields({
   "x-tenant": Schema.optional(Schema.String).annotations({ description: "Workspace by slug or uuid" })
 })
 
@@ -46,15 +54,9 @@ export class AppsGroup extends HttpApiGroup.make("apps")
   .add(
     HttpApiEndpoint.post("createApp", "/apps")
       .setHeaders(TenantHeader)
-      .setPayload(
-        fields({
-          name: Name,
-          bundle_id: Schema.optional(Schema.NullOr(StoreId)),
-          package_name: Schema.optional(Schema.NullOr(StoreId)),
-          platforms: Schema.optional(Schema.Array(StoreName))
-        })
-      )
+      .setPayload(fields(AppFields))
       .addSuccess(data(App), { status: 201 })
+      .addError(BadRequest.wire)
       .addError(NotFound.wire)
       .addError(Invalid.wire)
       .annotateContext(requires("apps:write"))
@@ -71,14 +73,16 @@ export class AppsGroup extends HttpApiGroup.make("apps")
     HttpApiEndpoint.patch("updateApp")`/apps/${appPath}`
       .setPayload(
         fields({
+          ...AppFields,
           name: Schema.optional(Name),
-          bundle_id: Schema.optional(Schema.NullOr(StoreId)),
-          package_name: Schema.optional(Schema.NullOr(StoreId)),
-          platforms: Schema.optional(Schema.Array(StoreName)),
-          status: Schema.optional(AppStatus)
+          status: Schema.optional(AppStatus).annotations({
+            description:
+              "From any to any. `paused`: client endpoints answer 403, store notifications are still recorded. `archived`: client endpoints answer 403, store notifications 404, and lists hide the app."
+          })
         })
       )
       .addSuccess(data(App))
+      .addError(BadRequest.wire)
       .addError(NotFound.wire)
       .addError(Invalid.wire)
       .annotateContext(requires("apps:write"))
@@ -90,5 +94,25 @@ export class AppsGroup extends HttpApiGroup.make("apps")
       .addError(NotFound.wire)
       .annotateContext(requires("apps:write"))
       .annotate(OpenApi.Summary, "Replace the public key; the old one stops at once")
+      .annotate(OpenApi.Description, "Tells the app's webhooks by `app.key_rotated`.")
+  )
+  .add(
+    HttpApiEndpoint.del("deleteApp")`/apps/${appPath}`
+      .setUrlParams(
+        fields({
+          confirm: Schema.optional(Schema.String).annotations({
+            description: "The app's slug. Needed once the app has customers; a wrong one is refused in any case"
+          })
+        })
+      )
+      .addSuccess(Deleted)
+      .addError(NotFound.wire)
+      .addError(Conflict.wire)
+      .annotateContext(requires("apps:write", "admin"))
+      .annotate(OpenApi.Summary, "Delete an app with everything in it")
+      .annotate(
+        OpenApi.Description,
+        "Catalogue, customers, purchases, events and webhooks go; deliveries that are still open are canceled. Needs the role admin."
+      )
   )
   .middleware(AccessTokenAuth) {}

@@ -21,3 +21,29 @@ export class Product extends Schema.Class<Product>("Product")({
   priceMicros: Schema.NullOr(Schema.Int),
   currency: Schema.NullOr(Schema.String)
 }) {}
+
+export interface ProductFault {
+  readonly field: "identifier" | "subscription_period"
+  readonly sentence: string
+}
+
+/**
+ * What is wrong with fields that are right each for itself (contract, part 3, "Product"). It is asked about input that
+ * failed elsewhere too, so that a caller learns of everything at once.
+ */
+export const faultsOf = (product: {
+  readonly store?: unknown
+  readonly identifier?: unknown
+  readonly type?: unknown
+  readonly subscriptionPeriod?: unknown
+}): ReadonlyArray<ProductFault> => {
+  const { identifier, store, subscriptionPeriod = null, type } = product
+  const faults: Array<ProductFault> = []
+  if (store === "store_b" && typeof identifier === "string" && !/^[^:$]+(:[^:$]+)?$/.test(identifier)) {
+    faults.push({ field: "identifier", sentence: "must be product or product:base-plan in store_b" })
+  }
+  if (type === "subscription" && subscriptionPeriod === null) {
+    faults.push({ field: "subscription_period", sentence: "is required for a subscription" })
+  }
+  return faults
+}

@@ -116,7 +116,8 @@ export const makeMemoryQueue = (options: { readonly retryCount: number; readonly
         return Option.some({ failingSince })
       }),
     disable: (_, reason) => change({ isActive: false, disabledReason: Option.some(reason) }),
-    remove: () => Effect.succeed(true)
+    remove: () => Effect.succeed(true),
+    removeOf: () => Effect.succeed([])
   })
   return {
     rows,

@@ -1,0 +1,43 @@
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
+import { Schema } from "effect"
+import { data } from "../Envelope.ts"
+import { AppKeyAuth } from "../Security.ts"
+import { Offering } from "./OfferingsGroup.ts"
+import { Package } from "./PackagesGroup.ts"
+import { Product } from "./ProductsGroup.ts"
+
+const PresentedOffering = Schema.Struct({
+  ...Offering.fields,
+  packages: Schema.Array(
+    Schema.Struct({
+      ...Package.fields,
+      products: Schema.Array(Product).annotations({
+        description: "The product of each store that carries `product_identifier`: an SDK takes that of its own store"
+      })
+    })
+  ).annotations({ description: "Oldest first" })
+}).annotations({ identifier: "PresentedOffering" })
+
+export class ClientOfferingsGroup extends HttpApiGroup.make("clientOfferings")
+  .add(
+    HttpApiEndpoint.get("getOfferings", "/client/offerings")
+      .addSuccess(
+        data(
+          Schema.Struct({
+            current_offering_id: Schema.NullOr(Schema.String).annotations({
+              description: "Identifier of the offering to show, null when none is current",
+              examples: ["default"]
+            }),
+            offerings: Schema.Array(PresentedOffering).annotations({
+              description: "All offerings of the app, the current one first, then the oldest first"
+            })
+          })
+        )
+      )
+      .annotate(OpenApi.Summary, "What the app offers to buy: the current offering and all others")
+      .annotate(
+        OpenApi.Description,
+        "Whole, not paged: an SDK shows `current_offering_id`, and finds by identifier what a placement or an experiment asks for."
+      )
+  )
+  .middleware(AppKeyAuth) {}
