@@ -31,7 +31,7 @@ export default Effect.flatMap(
     CREATE INDEX packages_offering ON packages (offering_id, id DESC);
 
     CREATE INDEX products_identifier ON products (app_id, identifier);
-    CREATE INDEX subscriptions_product ON subscriptions (app_id, store, product_identifier);
-    CREATE INDEX transactions_product ON transactions (app_id, store, product_identifier);
+    CREATE INDEX subscriptions_bought ON subscriptions (app_id, store, product_identifier);
+    CREATE INDEX transactions_bought ON transactions (app_id, store, product_identifier);
   `
 )
