@@ -42,7 +42,7 @@ export const run = (
 ): Effect.Effect<Omit<Gatehouse, "url">, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.sync(() => {
-      const child = spawn(process.execPath, ["--enable-source-maps", "dist/gatehouse.mjs", ...args], {
+      const child = spawn(process.execPath, ["dist/gatehouse.mjs", ...args], {
         env: { PATH: process.env["PATH"] ?? "", ...env },
         stdio: ["ignore", "pipe", "pipe"]
       })
