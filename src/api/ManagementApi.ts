@@ -1,4 +1,5 @@
 import { HttpApi, OpenApi } from "@effect/platform"
+import { documented } from "./Document.ts"
 import { AppsGroup } from "./management/AppsGroup.ts"
 import { AuditGroup } from "./management/AuditGroup.ts"
 import { AppWebhooksGroup } from "./management/AppWebhooksGroup.ts"
@@ -21,7 +22,6 @@ import { MembersGroup } from "./management/MembersGroup.ts"
 import { StatsGroup } from "./management/StatsGroup.ts"
 import { TenantsGroup } from "./management/TenantsGroup.ts"
 import { Unavailable } from "./Problem.ts"
-import { documentKeys } from "./Repeatable.ts"
 
 /** Subscription management, under `/api/v1`. */
 export class ManagementApi extends HttpApi.make("management")
@@ -49,7 +49,7 @@ export class ManagementApi extends HttpApi.make("management")
   .add(InboundGroup)
   .addError(Unavailable.wire)
   .prefix("/api/v1")
-  .annotateContext(documentKeys)
+  .annotateContext(documented)
   .annotate(OpenApi.Title, "Gatehouse subscription management")
   .annotate(OpenApi.Version, "1.0.0")
   .annotate(

@@ -13,7 +13,8 @@ export type Repetition = "together" | "leased" | "never"
 
 export class Repeatable extends Context.Tag("gatehouse/api/Repeatable")<Repeatable, Repetition>() {}
 
-const unkeyed = "x-unkeyed"
+/** Marks operations of a document until it is finished (`Document`). */
+export const unkeyed = "x-unkeyed"
 
 /** Annotation of an endpoint. */
 export const repeatable = (repetition: Repetition): Context.Context<Repeatable> =>
@@ -22,25 +23,3 @@ export const repeatable = (repetition: Repetition): Context.Context<Repeatable> 
       repetition === "never" ? { ...operation, [unkeyed]: true } : operation
     )
   )
-
-const parameter = {
-  name: "Idempotency-Key",
-  in: "header",
-  required: false,
-  schema: { type: "string", minLength: 1, maxLength: 255 },
-  description:
-    "Kept for 24 hours: the same key and request give the first success again (`Idempotency-Replayed: true`), another " +
-    "request with the same key gives 409. What was refused is not kept."
-}
-
-/** Annotation of an API: every `POST` but the `never` ones takes the header. */
-export const documentKeys = Context.make(OpenApi.Transform, (spec) => {
-  for (const item of Object.values<Record<string, Record<string, unknown>>>(spec["paths"] ?? {})) {
-    const { post } = item
-    if (post === undefined) continue
-    const parameters = Array.isArray(post["parameters"]) ? post["parameters"] : []
-    if (post[unkeyed] !== true) post["parameters"] = [...parameters, parameter]
-    delete post[unkeyed]
-  }
-  return spec
-})

@@ -68,4 +68,31 @@ export const Delivery = Schema.Struct({
   created_at: Timestamp,
   payload: Schema.Unknown,
   attempts: Schema.Array(attempt)
-}).annotations({ identifier: "WebhookDelivery" })
+}).annotations({
+  identifier: "WebhookDelivery",
+  examples: [
+    {
+      id: "019a9a4c-33c8-7b9a-a1d4-0c8e5f2b7d6c",
+      webhook_id: "019a9a4b-33c8-7b9a-a1d4-0c8e5f2b7d6b",
+      account_id: "019a9a4e-33c8-7b9a-a1d4-0c8e5f2b7d6e",
+      event: "message.received",
+      state: "succeeded",
+      attempt_count: 1,
+      next_attempt_at: null,
+      created_at: "2026-03-02T08:00:00.000Z",
+      payload: { event: "message.received" },
+      attempts: [
+        {
+          delivery_id: "019a9a49-33c8-7b9a-a1d4-0c8e5f2b7d69",
+          number: 1,
+          started_at: "2026-03-02T08:00:00.000Z",
+          duration_ms: 12,
+          response_status: 200,
+          response_body: "",
+          error: null,
+          code: 200
+        }
+      ]
+    }
+  ]
+})

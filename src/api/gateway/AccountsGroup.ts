@@ -28,7 +28,22 @@ export const Account = Schema.Struct({
   connected_at: Schema.NullOr(Timestamp),
   last_synced_at: Schema.NullOr(Timestamp),
   created_at: Timestamp
-}).annotations({ identifier: "Account" })
+}).annotations({
+  identifier: "Account",
+  examples: [
+    {
+      id: "019a9a4e-33c8-7b9a-a1d4-0c8e5f2b7d6e",
+      name: "Shop",
+      platform: "platform_b",
+      status: "connected",
+      username: "shop",
+      last_error: null,
+      connected_at: "2026-03-02T08:00:00.000Z",
+      last_synced_at: "2026-04-02T08:00:00.000Z",
+      created_at: "2026-03-02T08:00:00.000Z"
+    }
+  ]
+})
 
 const ConnectionState = data(
   Schema.Struct({

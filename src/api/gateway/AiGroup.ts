@@ -50,7 +50,24 @@ const storedFields = {
 
 const GlobalSettings = data(
   Schema.Struct({ ...storedFields, default_system_prompt: Schema.NullOr(Schema.String) }).annotations({
-    identifier: "AiGlobalSettings"
+    identifier: "AiGlobalSettings",
+    examples: [
+      {
+        enabled: true,
+        base_url: "https://provider.example/v1",
+        has_api_key: true,
+        model_name: "small-1",
+        temperature: 0.4,
+        max_tokens: 500,
+        timeout_seconds: 30,
+        reply_delay_seconds: 2,
+        reply_to_private: true,
+        reply_to_groups: false,
+        reply_to_channels: false,
+        echo_mode: false,
+        default_system_prompt: "You answer for a shop."
+      }
+    ]
   })
 )
 
@@ -59,7 +76,27 @@ const AccountSettings = data(
     ...storedFields,
     system_prompt: Schema.NullOr(Schema.String),
     business_knowledge: Schema.NullOr(Schema.String)
-  }).annotations({ identifier: "AiAccountSettings" })
+  }).annotations({
+    identifier: "AiAccountSettings",
+    examples: [
+      {
+        enabled: true,
+        base_url: "https://provider.example/v1",
+        has_api_key: true,
+        model_name: "small-1",
+        temperature: 0.4,
+        max_tokens: 500,
+        timeout_seconds: 30,
+        reply_delay_seconds: 2,
+        reply_to_private: true,
+        reply_to_groups: false,
+        reply_to_channels: false,
+        echo_mode: false,
+        system_prompt: null,
+        business_knowledge: "Open 9 to 18."
+      }
+    ]
+  })
 )
 
 const ChatSettings = data(Schema.Struct({ mode: ChatMode, custom_system_prompt: Schema.NullOr(Schema.String) }))
@@ -79,7 +116,26 @@ export const AiLog = Schema.Struct({
   latency_ms: Schema.NullOr(Schema.Int),
   reply: Schema.NullOr(Schema.String),
   created_at: Timestamp
-}).annotations({ identifier: "AiLog" })
+}).annotations({
+  identifier: "AiLog",
+  examples: [
+    {
+      id: "019a9a49-33c8-7b9a-a1d4-0c8e5f2b7d69",
+      account_id: "019a9a4e-33c8-7b9a-a1d4-0c8e5f2b7d6e",
+      chat_id: "pb:340282366841710300949128137443944311111",
+      message_id: "019a9a4f-33c8-7b9a-a1d4-0c8e5f2b7d6f",
+      reply_message_id: "019a9a4c-33c8-7b9a-a1d4-0c8e5f2b7d6c",
+      status: "sent",
+      reason: null,
+      model_name: "small-1",
+      prompt_tokens: 120,
+      completion_tokens: 18,
+      latency_ms: 840,
+      reply: "Yes, from 10 to 16.",
+      created_at: "2026-03-02T08:00:00.000Z"
+    }
+  ]
+})
 
 export class AiGroup extends HttpApiGroup.make("ai")
   .add(

@@ -20,7 +20,22 @@ const Webhook = Schema.Struct({
   is_active: Schema.Boolean,
   disabled_reason: Schema.NullOr(Schema.String),
   created_at: Timestamp
-}).annotations({ identifier: "Webhook" })
+}).annotations({
+  identifier: "Webhook",
+  examples: [
+    {
+      id: "019a9a4b-33c8-7b9a-a1d4-0c8e5f2b7d6b",
+      account_id: "019a9a4e-33c8-7b9a-a1d4-0c8e5f2b7d6e",
+      url: "https://example.com/hooks",
+      events: ["message.*"],
+      retry_count: 5,
+      timeout_seconds: 10,
+      is_active: true,
+      disabled_reason: null,
+      created_at: "2026-03-02T08:00:00.000Z"
+    }
+  ]
+})
 
 const families = ["message.*", "chat.*", "group.*", "connection.*", "ai.*", "ai.reply.*"] as const
 

@@ -27,7 +27,26 @@ export const Message = Schema.Struct({
   error: Schema.NullOr(Schema.String),
   source: MessageSource,
   timestamp: Timestamp
-}).annotations({ identifier: "Message" })
+}).annotations({
+  identifier: "Message",
+  examples: [
+    {
+      message_id: "019a9a4f-33c8-7b9a-a1d4-0c8e5f2b7d6f",
+      platform_a_message_id: "30481234567890123456",
+      chat_id: "pb:340282366841710300949128137443944311111",
+      chat_type: "private",
+      direction: "incoming",
+      type: "text",
+      from: "maria",
+      to: "shop",
+      body: "Are you open on Sunday?",
+      status: "delivered",
+      error: null,
+      source: "platform",
+      timestamp: "2026-03-02T08:00:00.000Z"
+    }
+  ]
+})
 
 export const Chat = Schema.Struct({
   chat_id: Schema.String,
@@ -38,7 +57,21 @@ export const Chat = Schema.Struct({
   unread_count: Schema.Int,
   last_message_at: Schema.NullOr(Timestamp),
   ai: Schema.Struct({ mode: ChatMode, custom_system_prompt: Schema.NullOr(Schema.String) })
-}).annotations({ identifier: "Chat" })
+}).annotations({
+  identifier: "Chat",
+  examples: [
+    {
+      chat_id: "pb:340282366841710300949128137443944311111",
+      account_id: "019a9a4e-33c8-7b9a-a1d4-0c8e5f2b7d6e",
+      type: "private",
+      name: "maria",
+      is_blocked: false,
+      unread_count: 1,
+      last_message_at: "2026-03-02T08:00:00.000Z",
+      ai: { mode: "inherit", custom_system_prompt: null }
+    }
+  ]
+})
 
 export const chatPath = HttpApiSchema.param("chat", Schema.String)
 

@@ -19,7 +19,21 @@ export const AppWebhook = Schema.Struct({
   timeout_seconds: Schema.Int,
   disabled_reason: Schema.NullOr(Schema.String),
   created_at: Timestamp
-}).annotations({ identifier: "AppWebhook" })
+}).annotations({
+  identifier: "AppWebhook",
+  examples: [
+    {
+      uuid: "019a9a4b-33c8-7b9a-a1d4-0c8e5f2b7d6b",
+      url: "https://example.com/hooks",
+      events: ["subscription.*"],
+      is_active: true,
+      retry_count: 5,
+      timeout_seconds: 10,
+      disabled_reason: null,
+      created_at: "2026-03-02T08:00:00.000Z"
+    }
+  ]
+})
 
 const WithSecret = Schema.Struct({ ...AppWebhook.fields, secret: WebhookSecret })
 

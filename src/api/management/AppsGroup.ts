@@ -19,7 +19,24 @@ export const App = Schema.Struct({
   status: AppStatus,
   created_at: Timestamp,
   updated_at: Timestamp
-}).annotations({ identifier: "App" })
+}).annotations({
+  identifier: "App",
+  examples: [
+    {
+      uuid: "019a9a41-33c8-7b9a-a1d4-0c8e5f2b7d61",
+      tenant_uuid: "019a9a40-33c8-7b9a-a1d4-0c8e5f2b7d60",
+      name: "Notes",
+      slug: "notes",
+      bundle_id: "com.example.notes",
+      package_name: "com.example.notes",
+      platforms: ["store_a", "store_b"],
+      public_api_key: "app_pk_0Qx7Jr2mB5nT8vYc1Wd4Zf6Hk9Lp3Sg5",
+      status: "active",
+      created_at: "2026-03-02T08:00:00.000Z",
+      updated_at: "2026-03-02T08:00:00.000Z"
+    }
+  ]
+})
 
 export const appPath = HttpApiSchema.param("app", Schema.String)
 

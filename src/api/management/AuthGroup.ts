@@ -77,7 +77,20 @@ const Me = Schema.Struct({
   roles: Schema.Array(Schema.Struct({ tenant_uuid: Schema.String, role: Role })),
   tenants: Schema.Array(Tenant).annotations({ description: "The first one is the default when `X-Tenant` is absent" }),
   abilities
-}).annotations({ identifier: "Me" })
+}).annotations({
+  identifier: "Me",
+  examples: [
+    {
+      uuid: "019a9a46-33c8-7b9a-a1d4-0c8e5f2b7d66",
+      name: "Ann",
+      email: "ann@example.com",
+      created_at: "2026-03-02T08:00:00.000Z",
+      roles: [{ tenant_uuid: "019a9a40-33c8-7b9a-a1d4-0c8e5f2b7d60", role: "owner" }],
+      tenants: [],
+      abilities: ["*"]
+    }
+  ]
+})
 
 export class AuthGroup extends HttpApiGroup.make("auth")
   .add(

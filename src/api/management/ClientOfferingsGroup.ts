@@ -16,7 +16,36 @@ const PresentedOffering = Schema.Struct({
       })
     })
   ).annotations({ description: "Oldest first" })
-}).annotations({ identifier: "PresentedOffering" })
+}).annotations({
+  identifier: "PresentedOffering",
+  examples: [
+    {
+      uuid: "019a9a44-33c8-7b9a-a1d4-0c8e5f2b7d64",
+      identifier: "default",
+      is_current: true,
+      packages: [
+        {
+          uuid: "019a9a45-33c8-7b9a-a1d4-0c8e5f2b7d65",
+          identifier: "monthly",
+          package_type: "monthly",
+          product_identifier: "pro.monthly",
+          products: [
+            {
+              uuid: "019a9a42-33c8-7b9a-a1d4-0c8e5f2b7d62",
+              store: "store_a",
+              identifier: "pro.monthly",
+              name: "Pro, monthly",
+              type: "subscription",
+              subscription_period: "P1M",
+              price: 9.99,
+              currency: "USD"
+            }
+          ]
+        }
+      ]
+    }
+  ]
+})
 
 export class ClientOfferingsGroup extends HttpApiGroup.make("clientOfferings")
   .add(

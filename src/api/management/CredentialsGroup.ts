@@ -72,7 +72,7 @@ const CredentialRequest = Schema.Record({ key: Schema.String, value: Schema.Unkn
     ],
     properties: {
       platform: { type: "string", enum: ["store_a", "store_b"] },
-      environment: { type: "string", enum: ["production", "sandbox"], default: "production" },
+      environment: { type: "string", enum: ["production", "sandbox"], description: "Default: `production`" },
       store_a_issuer_id: nullable("Needed for `store_a`: the issuer id, a UUID", { format: "uuid" }),
       store_a_key_id: nullable("Needed for `store_a`: the key id", { pattern: "^[A-Z0-9]{10}$" }),
       store_a_private_key: nullable(

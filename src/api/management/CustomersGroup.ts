@@ -35,7 +35,21 @@ export const Customer = Schema.Struct({
     description: "By currency: purchases in production, without refunded and family-shared ones",
     examples: [{ USD: 12.5 }]
   })
-}).annotations({ identifier: "Customer" })
+}).annotations({
+  identifier: "Customer",
+  examples: [
+    {
+      uuid: "019a9a46-33c8-7b9a-a1d4-0c8e5f2b7d66",
+      app_user_id: "ann",
+      is_anonymous: false,
+      first_seen: "2026-03-02T08:00:00.000Z",
+      last_seen: "2026-04-02T08:00:00.000Z",
+      active_entitlements: ["pro"],
+      active_subscriptions: 1,
+      total_spent: { USD: 19.98 }
+    }
+  ]
+})
 
 const recorded = { uuid: Schema.String, created_at: Timestamp }
 

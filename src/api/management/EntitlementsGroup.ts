@@ -24,7 +24,17 @@ export const Entitlement = Schema.Struct({
   identifier: Schema.String,
   name: Schema.String,
   product_identifiers: Schema.Array(Schema.String).annotations({ description: "Each once, sorted" })
-}).annotations({ identifier: "Entitlement" })
+}).annotations({
+  identifier: "Entitlement",
+  examples: [
+    {
+      uuid: "019a9a43-33c8-7b9a-a1d4-0c8e5f2b7d63",
+      identifier: "pro",
+      name: "Pro",
+      product_identifiers: ["pro.monthly", "pro.yearly"]
+    }
+  ]
+})
 
 const entitlementPath = HttpApiSchema.param("entitlement", Schema.String)
 

@@ -19,7 +19,21 @@ export const DomainEvent = Schema.Struct({
   subscription_uuid: Schema.NullOr(Schema.String),
   data: Schema.Unknown.annotations({ description: "Depends on the type" }),
   created_at: Timestamp
-}).annotations({ identifier: "DomainEvent" })
+}).annotations({
+  identifier: "DomainEvent",
+  examples: [
+    {
+      uuid: "019a9a49-33c8-7b9a-a1d4-0c8e5f2b7d69",
+      type: "subscription.renewed",
+      app_user_id: "ann",
+      store: "store_a",
+      environment: "production",
+      subscription_uuid: "019a9a47-33c8-7b9a-a1d4-0c8e5f2b7d67",
+      data: { product_identifier: "pro.monthly" },
+      created_at: "2026-03-02T08:00:00.000Z"
+    }
+  ]
+})
 
 export class EventsGroup extends HttpApiGroup.make("events")
   .add(

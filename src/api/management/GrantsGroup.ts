@@ -14,7 +14,19 @@ export const Grant = Schema.Struct({
   expires_date: Schema.NullOr(Timestamp).annotations({ description: "Null: lasts until it is revoked" }),
   revoked_at: Schema.NullOr(Timestamp),
   created_at: Timestamp
-}).annotations({ identifier: "Grant" })
+}).annotations({
+  identifier: "Grant",
+  examples: [
+    {
+      uuid: "019a9a4a-33c8-7b9a-a1d4-0c8e5f2b7d6a",
+      entitlement_identifier: "pro",
+      is_active: true,
+      expires_date: "2026-04-02T08:00:00.000Z",
+      revoked_at: null,
+      created_at: "2026-03-02T08:00:00.000Z"
+    }
+  ]
+})
 
 export class GrantsGroup extends HttpApiGroup.make("grants")
   .add(

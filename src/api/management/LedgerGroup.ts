@@ -15,7 +15,36 @@ export const Subscription = Schema.Struct({
   ...SubscriberSubscription.fields,
   product_identifier: Schema.String,
   app_user_id: Schema.String
-}).annotations({ identifier: "Subscription" })
+}).annotations({
+  identifier: "Subscription",
+  examples: [
+    {
+      uuid: "019a9a47-33c8-7b9a-a1d4-0c8e5f2b7d67",
+      store: "store_a",
+      status: "active",
+      is_active: true,
+      period_type: "normal",
+      purchase_date: "2026-03-02T08:00:00.000Z",
+      original_purchase_date: "2026-03-02T08:00:00.000Z",
+      expires_date: "2026-04-02T08:00:00.000Z",
+      grace_period_expires_date: null,
+      unsubscribe_detected_at: null,
+      billing_issues_detected_at: null,
+      refunded_at: null,
+      auto_resume_date: null,
+      will_renew: true,
+      pending_product_identifier: null,
+      price: 9.99,
+      currency: "USD",
+      environment: "production",
+      ownership_type: "purchased",
+      store_transaction_id: "2000000123456789",
+      original_transaction_id: "2000000123456789",
+      product_identifier: "pro.monthly",
+      app_user_id: "ann"
+    }
+  ]
+})
 
 export const Transaction = Schema.Struct({
   uuid: Schema.String,
@@ -33,7 +62,28 @@ export const Transaction = Schema.Struct({
   refunded_at: Schema.NullOr(Timestamp),
   price: Schema.NullOr(Schema.Number).annotations({ description: "In major units of `currency`", examples: [9.99] }),
   currency: Schema.NullOr(Schema.String)
-}).annotations({ identifier: "Transaction" })
+}).annotations({
+  identifier: "Transaction",
+  examples: [
+    {
+      uuid: "019a9a48-33c8-7b9a-a1d4-0c8e5f2b7d68",
+      app_user_id: "ann",
+      subscription_uuid: "019a9a47-33c8-7b9a-a1d4-0c8e5f2b7d67",
+      store: "store_a",
+      environment: "production",
+      store_transaction_id: "2000000123456789",
+      original_transaction_id: "2000000123456789",
+      product_identifier: "pro.monthly",
+      period_type: "normal",
+      ownership_type: "purchased",
+      purchase_date: "2026-03-02T08:00:00.000Z",
+      expires_date: "2026-04-02T08:00:00.000Z",
+      refunded_at: null,
+      price: 9.99,
+      currency: "USD"
+    }
+  ]
+})
 
 const filters = {
   limit,

@@ -23,7 +23,24 @@ export const Offering = Schema.Struct({
   identifier: Schema.String,
   is_current: Schema.Boolean,
   packages: Schema.Array(Package).annotations({ description: "Oldest first" })
-}).annotations({ identifier: "Offering" })
+}).annotations({
+  identifier: "Offering",
+  examples: [
+    {
+      uuid: "019a9a44-33c8-7b9a-a1d4-0c8e5f2b7d64",
+      identifier: "default",
+      is_current: true,
+      packages: [
+        {
+          uuid: "019a9a45-33c8-7b9a-a1d4-0c8e5f2b7d65",
+          identifier: "monthly",
+          package_type: "monthly",
+          product_identifier: "pro.monthly"
+        }
+      ]
+    }
+  ]
+})
 
 const offeringPath = HttpApiSchema.param("offering", Schema.String)
 

@@ -27,7 +27,17 @@ export const Package = Schema.Struct({
   identifier: Schema.String,
   package_type: PackageType,
   product_identifier: Schema.String
-}).annotations({ identifier: "Package" })
+}).annotations({
+  identifier: "Package",
+  examples: [
+    {
+      uuid: "019a9a45-33c8-7b9a-a1d4-0c8e5f2b7d65",
+      identifier: "monthly",
+      package_type: "monthly",
+      product_identifier: "pro.monthly"
+    }
+  ]
+})
 
 const offeringPath = HttpApiSchema.param("offering", Schema.String)
 const packagePath = HttpApiSchema.param("package", Schema.String)

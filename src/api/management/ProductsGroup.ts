@@ -85,7 +85,21 @@ export const Product = Schema.Struct({
   subscription_period: Schema.NullOr(Schema.String),
   price: Schema.NullOr(Price),
   currency: Schema.NullOr(Schema.String)
-}).annotations({ identifier: "Product" })
+}).annotations({
+  identifier: "Product",
+  examples: [
+    {
+      uuid: "019a9a42-33c8-7b9a-a1d4-0c8e5f2b7d62",
+      store: "store_a",
+      identifier: "pro.monthly",
+      name: "Pro, monthly",
+      type: "subscription",
+      subscription_period: "P1M",
+      price: 9.99,
+      currency: "USD"
+    }
+  ]
+})
 
 export const productPath = HttpApiSchema.param("product", Schema.String)
 

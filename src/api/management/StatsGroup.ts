@@ -57,7 +57,20 @@ const ProductStats = Schema.Struct({
   mrr: Amounts,
   revenue: Amounts,
   refunds: Amounts
-}).annotations({ identifier: "ProductStats" })
+}).annotations({
+  identifier: "ProductStats",
+  examples: [
+    {
+      store: "store_a",
+      product_identifier: "pro.monthly",
+      active_subscriptions: 45,
+      active_trials: 3,
+      mrr: { USD: 449.55 },
+      revenue: { USD: 449.55 },
+      refunds: { USD: 9.99 }
+    }
+  ]
+})
 
 export const Stats = Schema.Struct({
   customers: count("Known by the end of the range"),

@@ -26,7 +26,23 @@ const StoreNotification = Schema.Struct({
   reason: Schema.NullOr(Schema.String),
   signed_at: Timestamp,
   received_at: Timestamp
-}).annotations({ identifier: "StoreNotification" })
+}).annotations({
+  identifier: "StoreNotification",
+  examples: [
+    {
+      uuid: "019a9a4d-33c8-7b9a-a1d4-0c8e5f2b7d6d",
+      store: "store_a",
+      notification_id: "0d2f7a4e-7c1b-4a9e-8f0a-944455556666",
+      type: "DID_RENEW",
+      subtype: null,
+      environment: "production",
+      state: "applied",
+      reason: null,
+      signed_at: "2026-03-02T08:00:00.000Z",
+      received_at: "2026-03-02T08:00:00.000Z"
+    }
+  ]
+})
 
 export class InboundGroup extends HttpApiGroup.make("inbound").add(
   HttpApiEndpoint.post("storeANotification")`/stores/store_a/notifications/${appPath}`

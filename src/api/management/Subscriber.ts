@@ -81,7 +81,61 @@ export const Subscriber = Schema.Struct({
     description: "Other ids that lead to this customer, oldest first",
     examples: [["$anonymous:0199f3a2"]]
   })
-}).annotations({ identifier: "Subscriber" })
+}).annotations({
+  identifier: "Subscriber",
+  examples: [
+    {
+      app_user_id: "ann",
+      original_app_user_id: "$anonymous:0199f3a2",
+      is_anonymous: false,
+      first_seen: "2026-03-02T08:00:00.000Z",
+      last_seen: "2026-04-02T08:00:00.000Z",
+      management_url: null,
+      entitlements: {
+        pro: {
+          is_active: true,
+          product_identifier: "pro.monthly",
+          store: "store_a",
+          purchase_date: "2026-03-02T08:00:00.000Z",
+          original_purchase_date: "2026-03-02T08:00:00.000Z",
+          expires_date: "2026-04-02T08:00:00.000Z",
+          grace_period_expires_date: null,
+          will_renew: true,
+          period_type: "normal",
+          source: "subscription",
+          environment: "production"
+        }
+      },
+      subscriptions: {
+        "pro.monthly": {
+          uuid: "019a9a47-33c8-7b9a-a1d4-0c8e5f2b7d67",
+          store: "store_a",
+          status: "active",
+          is_active: true,
+          period_type: "normal",
+          purchase_date: "2026-03-02T08:00:00.000Z",
+          original_purchase_date: "2026-03-02T08:00:00.000Z",
+          expires_date: "2026-04-02T08:00:00.000Z",
+          grace_period_expires_date: null,
+          unsubscribe_detected_at: null,
+          billing_issues_detected_at: null,
+          refunded_at: null,
+          auto_resume_date: null,
+          will_renew: true,
+          pending_product_identifier: null,
+          price: 9.99,
+          currency: "USD",
+          environment: "production",
+          ownership_type: "purchased",
+          store_transaction_id: "2000000123456789",
+          original_transaction_id: "2000000123456789"
+        }
+      },
+      non_subscriptions: {},
+      aliases: ["$anonymous:0199f3a2"]
+    }
+  ]
+})
 
 /** The exception that the specification makes: no `data` around it. */
 export const SubscriberAnswer = Schema.Struct({ subscriber: Subscriber })
