@@ -45,6 +45,14 @@ const reasonOf = (error: Error & { readonly code?: unknown }): string => {
 const textOf = (chunks: ReadonlyArray<Buffer>): string =>
   chunks.length === 0 ? "" : Buffer.concat(chunks).subarray(0, kept).toString("utf8").replaceAll("\0", "")
 
+let last = { text: "", url: new URL("http://0.0.0.0") }
+
+/** A target gets many requests in a row. */
+const parsed = (text: string): URL => {
+  if (last.text !== text) last = { text, url: new URL(text) }
+  return last.url
+}
+
 interface Flight {
   readonly deadline: number
   readonly expire: () => void
@@ -105,7 +113,7 @@ export class Attempt extends Context.Tag("gatehouse/webhook/Attempt")<
             }
             flights.add(flight)
 
-            const posted = new Connections.Post(new URL(request.url), request.headers, request.body)
+            const posted = new Connections.Post(parsed(request.url), request.headers, request.body)
             agent.dispatch(posted, {
               onRequestStart: (started) => {
                 controller = started

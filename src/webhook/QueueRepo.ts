@@ -18,6 +18,20 @@ const NewDelivery = Schema.Struct({ id: DeliveryId, endpointId: EndpointId, even
 /** Between bodies: JSON escapes it, and joined they need no quoting, which costs more than all else here. */
 const separator = "\u001e"
 
+const list = (settlements: ReadonlyArray<Settlement>, field: (row: Settlement) => string | number) =>
+  settlements.map(field).join(",")
+
+const dueText = Option.match({ onNone: () => "-", onSome: DateTime.formatIso })
+
+/** Each text behind one character, so that an empty one differs from none. */
+const texts = (settlements: ReadonlyArray<Settlement>, field: (row: Settlement) => string | null) =>
+  settlements
+    .map((row) => {
+      const text = field(row)
+      return text === null ? "" : `=${text.replaceAll(separator, "")}`
+    })
+    .join(separator)
+
 /**
  * Deliveries as a queue. `due_at` is set as long as there is something to do; `delivering` marks what a loop has taken,
  * and a crash leaves it due. What a loop was handed over stays as it was until it is settled: its loop names what it
@@ -122,15 +136,16 @@ export class QueueRepo extends Effect.Service<QueueRepo>()("gatehouse/webhook/Qu
           UPDATE webhook_endpoints SET failing_since = NULL
           WHERE id = ${endpointId} AND failing_since IS NOT NULL AND ${isWell}
         ), settled AS (
-          SELECT * FROM unnest(${settlements.map((row) => row.deliveryId)}::uuid[],
-            ${settlements.map((row) => row.state)}::text[], ${settlements.map((row) => row.attemptCount)}::int[],
-            ${settlements.map((row) => Option.getOrNull(Option.map(row.dueAt, DateTime.formatIso)))}::timestamptz[],
-            ${settlements.map(({ attempt }) => attempt.id)}::uuid[],
-            ${settlements.map(({ attempt }) => DateTime.formatIso(attempt.startedAt))}::timestamptz[],
-            ${settlements.map(({ attempt }) => attempt.durationMs)}::int[],
-            ${settlements.map(({ attempt }) => attempt.code)}::int[],
-            ${settlements.map(({ attempt }) => attempt.responseBody)}::text[],
-            ${settlements.map(({ attempt }) => attempt.error)}::text[]
+          SELECT * FROM unnest(string_to_array(${list(settlements, (row) => row.deliveryId)}, ',')::uuid[],
+            string_to_array(${list(settlements, (row) => row.state)}, ','),
+            string_to_array(${list(settlements, (row) => row.attemptCount)}, ',')::int[],
+            string_to_array(${list(settlements, ({ dueAt }) => dueText(dueAt))}, ',', '-')::timestamptz[],
+            string_to_array(${list(settlements, ({ attempt }) => attempt.id)}, ',')::uuid[],
+            string_to_array(${list(settlements, ({ attempt }) => DateTime.formatIso(attempt.startedAt))}, ',')::timestamptz[],
+            string_to_array(${list(settlements, ({ attempt }) => attempt.durationMs)}, ',')::int[],
+            string_to_array(${list(settlements, ({ attempt }) => attempt.code)}, ',')::int[],
+            string_to_array(${texts(settlements, ({ attempt }) => attempt.responseBody)}, ${separator}),
+            string_to_array(${texts(settlements, ({ attempt }) => attempt.error)}, ${separator})
           ) AS s (id, state, number, due_at, attempt_id, started_at, duration_ms, code, response_body, error)
         ), updated AS (
           UPDATE webhook_deliveries d SET attempt_count = s.number,
@@ -139,7 +154,8 @@ export class QueueRepo extends Effect.Service<QueueRepo>()("gatehouse/webhook/Qu
           FROM settled s WHERE d.id = s.id RETURNING d.id
         )
         INSERT INTO webhook_attempts (id, delivery_id, number, started_at, duration_ms, code, response_body, error)
-        SELECT attempt_id, id, number, started_at, duration_ms, code, response_body, error
+        SELECT attempt_id, id, number, started_at, duration_ms, code,
+          CASE WHEN response_body <> '' THEN substr(response_body, 2) END, CASE WHEN error <> '' THEN substr(error, 2) END
         FROM settled JOIN updated USING (id)`,
       Effect.asVoid,
       Effect.orDie

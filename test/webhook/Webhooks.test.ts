@@ -51,4 +51,29 @@ layer(TestDatabase.layer, { excludeTestServices: true })("the webhook engine", (
       assert.strictEqual(receiver.ledger.length, 1)
     }).pipe(Effect.provide(engine()))
   )
+
+  it.scoped("keeps what each receiver answered, character by character", () =>
+    Effect.gen(function* () {
+      const bodies = ["", "plain", 'a,b,{c},"d"\\', "=", "-", "NULL", "é✓😀", "line\nline\t", "{}"]
+      const receiver = yield* WebhookReceiver.make()
+      receiver.script(...bodies.map((body) => ({ status: 200, body })))
+      const owner = yield* newOwner()
+      yield* register(owner, receiver.url)
+      for (const _ of bodies) {
+        yield* publish(owner)
+        yield* receiver.take
+      }
+      const rows = yield* until(history(owner), (all) => all.every(({ state }) => state === "succeeded"))
+      const answers = rows.map(({ attempts }) => attempts[0]?.responseBody).toReversed()
+      deepStrictEqual(answers, bodies)
+      deepStrictEqual(new Set(rows.map(({ attempts }) => attempts[0]?.error)), new Set([null]))
+
+      const refused = yield* newOwner()
+      yield* register(refused, "http://127.0.0.1:9/hook", { retryCount: 0 })
+      yield* publish(refused)
+      const [failed] = yield* until(history(refused), ([first]) => first?.state === "exhausted")
+      deepStrictEqual([failed?.attempts[0]?.responseBody, failed?.attempts[0]?.code], [null, 0])
+      assert.isString(failed?.attempts[0]?.error)
+    }).pipe(Effect.provide(engine()))
+  )
 })
