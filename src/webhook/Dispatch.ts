@@ -17,6 +17,9 @@ const userAgent = "Gatehouse-Webhook/1.0"
 /** Attempts under way at one time, over all endpoints: what sockets and memory are sized for. */
 const sentAtOnce = 1024
 
+/** Rows in memory at one time, over all endpoints; the first few of each come on top. */
+const heldAtOnce = 32_768
+
 const attemptsBy = {
   succeeded: Metric.tagged(webhookAttempts, "outcome", "succeeded"),
   failed: Metric.tagged(webhookAttempts, "outcome", "failed"),
@@ -81,6 +84,10 @@ export class Dispatch extends Context.Tag("gatehouse/webhook/Dispatch")<
     /** When the next delivery beside the held ones is due. */
     readonly nextDue: (id: EndpointId, held: ReadonlySet<DeliveryId>) => Effect.Effect<Option.Option<DateTime.Utc>>
     readonly attempt: (target: OpenEndpoint, delivery: DueDelivery) => Effect.Effect<Settlement>
+    /** Counts rows that a loop takes into memory, or lets go of. */
+    readonly hold: (rows: number) => void
+    /** How many more rows all loops together may take into memory. */
+    readonly spare: () => number
     /** Waits until one more attempt may be under way in this process; once it is, it is finished. */
     readonly withPermit: <A, E, R>(attempt: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
     /** Writes outcomes back; `isOver` when they end the endpoint, whose other deliveries are then canceled. */
@@ -101,6 +108,7 @@ export class Dispatch extends Context.Tag("gatehouse/webhook/Dispatch")<
       const attempts = yield* Attempt
       const seal = yield* Seal
       const clock = yield* Effect.clock
+      let held = 0
       const permits = yield* Queue.bounded<void>(sentAtOnce)
       yield* Queue.offerAll(permits, Array.replicate(undefined, sentAtOnce))
 
@@ -170,6 +178,10 @@ export class Dispatch extends Context.Tag("gatehouse/webhook/Dispatch")<
         release: queue.release,
         nextDue: (endpointId, held) => queue.nextDue({ endpointId, held: [...held] }),
         attempt,
+        hold: (rows) => {
+          held += rows
+        },
+        spare: () => Math.max(0, heldAtOnce - held),
         withPermit: (effect) =>
           Effect.uninterruptibleMask((restore) =>
             Effect.zipRight(

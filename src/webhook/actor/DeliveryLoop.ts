@@ -39,7 +39,13 @@ export const deliveryLoop = Effect.fn("DeliveryLoop")(function* (
   /** Rows that are due may be unread, or just being read: new ones have to stand behind them. */
   let isBehind = true
 
-  const hasRoom = () => inFlight < sentAtOnce || ahead - inFlight >= ahead / 2
+  const count = (rows: number) => {
+    inFlight += rows
+    dispatch.hold(rows)
+  }
+  /** What the lanes can take at once is always there; more only while the memory of all loops together allows it. */
+  const room = () => Math.min(ahead - inFlight, Math.max(sentAtOnce - inFlight, dispatch.spare()))
+  const hasRoom = () => inFlight < sentAtOnce || room() >= ahead / 2
 
   yield* dispatch.release(id)
   yield* Effect.addFinalizer(() =>
@@ -47,12 +53,13 @@ export const deliveryLoop = Effect.fn("DeliveryLoop")(function* (
       const left = Chunk.toReadonlyArray(yield* Queue.takeAll(outcomes))
       if (left.length > 0) yield* dispatch.settle(id, left)
       yield* dispatch.release(id)
+      dispatch.hold(-inFlight)
     })
   )
   const sending = yield* FiberSet.make<void>()
   const drop = (deliveryId: DeliveryId) => {
     held.delete(deliveryId)
-    inFlight -= 1
+    count(-1)
   }
 
   /** What was canceled meanwhile is dropped. The queue has room for as many outcomes as rows can be in flight. */
@@ -81,9 +88,9 @@ export const deliveryLoop = Effect.fn("DeliveryLoop")(function* (
   }
   const wake = yield* listen({
     reserve: (deliveries) => {
-      isBehind ||= inFlight + deliveries.length > ahead
+      isBehind ||= deliveries.length > room()
       if (isBehind || Option.isNone(target)) return false
-      inFlight += deliveries.length
+      count(deliveries.length)
       deliveries.forEach((delivery) => held.add(delivery.id))
       return true
     },
@@ -135,12 +142,12 @@ export const deliveryLoop = Effect.fn("DeliveryLoop")(function* (
     }
     isWaitingForRoom = !hasRoom()
     if (isWaitingForRoom) return yield* Queue.take(wake)
-    const room = ahead - inFlight
+    const limit = room()
     isBehind = true
-    const due = yield* dispatch.claim(id, room, held)
-    inFlight += due.length
+    const due = yield* dispatch.claim(id, limit, held)
+    count(due.length)
     enqueue(due)
-    if (due.length === room) return
+    if (due.length === limit) return
     isBehind = false
     yield* Effect.sleep(gathering)
     yield* rest
