@@ -19,7 +19,7 @@ const started = Layer.scoped(
   })
 ).pipe(Layer.orDie)
 
-const register = (url: string, headers: Record<string, string> = {}, email = `ann${Math.random()}@example.com`) =>
+const register = (url: string, headers: Record<string, string> = {}, email = `ann${crypto.randomUUID()}@example.com`) =>
   call("POST", `${url}/api/v1/auth/register`, {
     headers,
     body: { name: "Ann", email, password: "eight characters" }
@@ -105,7 +105,7 @@ layer(started, { excludeTestServices: true, timeout: 60_000 })("a request with a
   it.effect("covers what waits for the outside, and seals the answers that it keeps", () =>
     Effect.gen(function* () {
       const { gatehouse, world } = yield* Started
-      const email = `eve${Math.random()}@example.com`
+      const email = `eve${crypto.randomUUID()}@example.com`
       const registered = yield* Effect.all(
         Array.makeBy(4, () => register(gatehouse.url, keyed("same"), email)),
         { concurrency: 4 }

@@ -17,7 +17,7 @@ describe("two programs on one database", () => {
       Effect.gen(function* () {
         const env = { DATABASE_URL: yield* TestDatabase.url, ...(redis === undefined ? {} : { REDIS_URL: redis }) }
         const [one, other] = [yield* Gatehouse.serve(env), yield* Gatehouse.serve(env)]
-        const email = `ann${Math.random()}@example.com`
+        const email = `ann${crypto.randomUUID()}@example.com`
         yield* call("POST", `${one.url}/api/v1/auth/register`, {
           body: { name: "Ann", email, password: "eight characters" }
         })

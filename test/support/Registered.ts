@@ -21,7 +21,7 @@ export class Program extends Context.Tag("test/support/Program")<
 export const registered = Effect.gen(function* () {
   const { url } = yield* Program
   const answer = yield* call("POST", `${url}/api/v1/auth/register`, {
-    body: { name: "Ann", email: `ann${Math.random()}@example.com`, password: "eight characters" }
+    body: { name: "Ann", email: `ann${crypto.randomUUID()}@example.com`, password: "eight characters" }
   })
   const token: string = answer.body.data.token
   const api = (method: string, path: string, body?: unknown, as: string = token) =>

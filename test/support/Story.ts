@@ -44,7 +44,7 @@ export const eventually = <A>(look: Effect.Effect<A | undefined>, what: string) 
 
 /** A registered team with an app, a product that unlocks "pro", and a webhook. */
 export const makeApp = Effect.fn(function* (url: string, hook: string, bundleId = "com.example.notes") {
-  const email = `ann${Math.random()}@example.com`
+  const email = `ann${crypto.randomUUID()}@example.com`
   const registered = yield* call("POST", `${url}/api/v1/auth/register`, {
     body: { name: "Ann", email, password: "eight characters" }
   })
