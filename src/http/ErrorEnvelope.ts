@@ -72,7 +72,9 @@ const isConnectionLoss = (error: unknown): boolean => {
  * Turns everything that can go wrong under either API into the error envelope: problems as they are, undecodable input
  * as 422, a body that is not JSON as 400, lost storage as 503, and a defect as 500 that says nothing but is logged.
  */
-export const ErrorEnvelope = HttpApiBuilder.middleware((app) =>
+export const enveloped = <E, R>(
+  app: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
+): Effect.Effect<HttpServerResponse.HttpServerResponse, E, R> =>
   Effect.catchAllCause(app, (cause) => {
     const error = Cause.squash(cause)
     if (Cause.isInterruptedOnly(cause)) return Effect.failCause(cause)
@@ -94,4 +96,5 @@ export const ErrorEnvelope = HttpApiBuilder.middleware((app) =>
     }
     return Effect.as(Effect.logError("a request died", cause), problemResponse(500, "Something broke on our side."))
   })
-)
+/** Under the API, whose endpoints would otherwise encode what went wrong in their own way. */
+export const ErrorEnvelope = HttpApiBuilder.middleware(enveloped)

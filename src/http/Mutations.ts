@@ -1,5 +1,4 @@
 import { type HttpServerRequest, HttpServerResponse } from "@effect/platform"
-import type { SqlError } from "@effect/sql"
 import {
   Context,
   Data,
@@ -163,8 +162,6 @@ export class Mutations extends Context.Tag("gatehouse/http/Mutations")<
           })
         )
 
-      const storageAway = (error: SqlError.SqlError) => Effect.die(error)
-
       return Mutations.of({
         around: (request, requestId, app) => {
           const found = routeOf(request.method, request.url)
@@ -174,11 +171,11 @@ export class Mutations extends Context.Tag("gatehouse/http/Mutations")<
           const key = request.headers[header]
           if (key !== undefined && route.repetition !== "never") {
             return validKey.test(key)
-              ? Effect.catchTag(keyed(route, request, key, run), "SqlError", storageAway)
+              ? Effect.catchTag(keyed(route, request, key, run), "SqlError", Effect.die)
               : Effect.succeed(badKey)
           }
           return route.isAudited && route.repetition !== "leased"
-            ? Effect.catchTag(atomic(run), "SqlError", storageAway)
+            ? Effect.catchTag(atomic(run), "SqlError", Effect.die)
             : run
         }
       })

@@ -13,7 +13,7 @@ import { ServiceApi } from "../api/ServiceApi.ts"
 import { httpResponses } from "../Metrics.ts"
 import { behindProxy } from "./CallerAddress.ts"
 import * as Docs from "./Docs.ts"
-import { ErrorEnvelope, problemResponse } from "./ErrorEnvelope.ts"
+import { enveloped, ErrorEnvelope, problemResponse } from "./ErrorEnvelope.ts"
 import * as Health from "./Health.ts"
 import * as MetricsRoute from "./MetricsRoute.ts"
 import { type BodyRefusal, admit } from "./RequestBody.ts"
@@ -55,7 +55,13 @@ const front = <R>(
   const longWay = (request: HttpServerRequest.HttpServerRequest, requestId: string) =>
     admit(request).pipe(
       Effect.flatMap((admitted) =>
-        mutations.around(admitted, requestId, Effect.provideService(app, HttpServerRequest.HttpServerRequest, admitted))
+        enveloped(
+          mutations.around(
+            admitted,
+            requestId,
+            Effect.provideService(app, HttpServerRequest.HttpServerRequest, admitted)
+          )
+        )
       ),
       Effect.catchIf(isRefusal, (refusal) => Effect.succeed(refused(refusal)))
     )
