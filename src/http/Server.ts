@@ -66,9 +66,11 @@ const front = <R>(
       Effect.catchIf(isRefusal, (refusal) => Effect.succeed(refused(refusal)))
     )
   const shortWay = (request: HttpServerRequest.HttpServerRequest, requestId: string) =>
-    Effect.flatMap(
-      shortcut.answer(request),
-      Option.match({ onNone: () => longWay(request, requestId), onSome: Effect.succeed })
+    enveloped(
+      Effect.flatMap(
+        shortcut.answer(request),
+        Option.match({ onNone: () => longWay(request, requestId), onSome: Effect.succeed })
+      )
     )
   return Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
     Effect.flatMap(requestIdOf(request.headers["x-request-id"]), (requestId) =>

@@ -23,7 +23,12 @@ describe("while the database is away", () => {
         })
         const token: string = body.data.token
         const apps = `${url}/api/v1/apps`
-        const answers: Array<Answer> = []
+        const app = yield* call("POST", apps, { token, body: { name: "First" } })
+        const phone = { token: app.body.data.public_api_key }
+        const read = call("GET", `${url}/api/v1/client/subscribers/ann`, phone)
+        yield* read
+        const reads: Array<Answer> = []
+        const answers: Array<Answer> = [app]
         const create = (nth: number) =>
           call("POST", apps, {
             token,
@@ -34,17 +39,18 @@ describe("while the database is away", () => {
         const calls = Effect.iterate(0, {
           while: () => !wasAway() || answers.at(-1)?.status !== 201,
           body: (nth) =>
-            Effect.map(create(nth), (answer) => {
+            Effect.map(Effect.all([create(nth), read], { concurrency: 2 }), ([answer, seen]) => {
               answers.push(answer)
+              reads.push(seen)
               return nth + 1
             })
         }).pipe(Effect.timeout("40 seconds"))
         process.kill(postmaster(dataDir), "SIGKILL")
         yield* calls
 
-        for (const { body, headers, status } of answers) {
-          assert.include([201, 503], status)
-          if (status === 201) continue
+        for (const { body, headers, status } of [...answers, ...reads]) {
+          assert.include([200, 201, 503], status)
+          if (status < 300) continue
           assert.sameMembers(Object.keys(body), ["message", "errors"])
           assert.isAbove(Number(headers.get("retry-after")), 0)
           assert.isString(headers.get("x-request-id"))
