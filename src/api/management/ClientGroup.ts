@@ -1,6 +1,7 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { fields } from "../Envelope.ts"
 import { Conflict, Invalid, NotFound } from "../Problem.ts"
+import { repeatable } from "../Repeatable.ts"
 import { AppKeyAuth } from "../Security.ts"
 import { appUserId, appUserPath } from "./CustomersGroup.ts"
 import { SubscriberAnswer } from "./Subscriber.ts"
@@ -24,6 +25,7 @@ export class ClientGroup extends HttpApiGroup.make("client")
       .addError(NotFound.wire)
       .addError(Conflict.wire)
       .addError(Invalid.wire)
+      .annotateContext(repeatable("never"))
       .annotate(OpenApi.Summary, "Say who an anonymous subscriber is")
       .annotate(
         OpenApi.Description,
