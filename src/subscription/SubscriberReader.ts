@@ -46,8 +46,10 @@ export interface SubscriberRead {
 export class SubscriberReader extends Context.Tag("gatehouse/subscription/SubscriberReader")<
   SubscriberReader,
   {
-    /** None when there is no such app or customer, or the customer was erased. A merged name leads to its customer. */
-    /** What is committed: the read has a connection of its own, inside a transaction too. */
+    /**
+     * None when there is no such app or customer, or the customer was erased. A merged name leads to its customer. Reads
+     * what is committed: it has a connection of its own, inside a transaction too.
+     */
     readonly read: (app: AppReference, appUserId: string) => Effect.Effect<Option.Option<SubscriberRead>>
   }
 >() {
