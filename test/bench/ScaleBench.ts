@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { NodeRuntime } from "@effect/platform-node"
-import { Array, Console, Duration, Effect, Layer, Logger, LogLevel, Redacted } from "effect"
+import { Array, Console, Duration, Effect, Layer, Logger, LogLevel, Redacted, Schedule } from "effect"
 import { Client } from "pg"
 import { Agent, request } from "undici"
 import { DatabaseAddress } from "../../src/sql/Database.ts"
@@ -13,7 +13,10 @@ import * as Gatehouse from "../support/Gatehouse.ts"
 import { type Case, cases } from "./ScaleCases.ts"
 import { products, seed } from "./Seed.ts"
 
-/** Customers of the two databases that are compared: `SCALE_SMALL` and `SCALE_LARGE`. */
+/**
+ * Customers of the two databases that are compared: `SCALE_SMALL` and `SCALE_LARGE`. `SCALE_ONLY` names some of the cases;
+ * `SCALE_KEEP=true` leaves the databases, `SCALE_DATABASES` measures such again.
+ */
 const sizes = [Number(process.env["SCALE_SMALL"] ?? 10_000), Number(process.env["SCALE_LARGE"] ?? 1_000_000)] as const
 
 const administer = (url: string, statement: string) =>
@@ -51,26 +54,36 @@ const server = Effect.gen(function* () {
   return (yield* answers(usual)) ? usual : yield* embedded
 })
 
+/** Seeded before and kept: addresses of the two databases, to be measured again. */
+const kept = (process.env["SCALE_DATABASES"] ?? "").split(" ").filter((url) => url !== "")
+
 const database = (at: string) =>
   Effect.gen(function* () {
     const name = `gatehouse_scale_${randomBytes(4).toString("hex")}`
     yield* Effect.acquireRelease(administer(at, `CREATE DATABASE ${name}`), () =>
-      administer(at, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
+      process.env["SCALE_KEEP"] === "true"
+        ? Console.error(`kept: ${name}`)
+        : administer(at, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
     )
     const own = new URL(at)
     own.pathname = `/${name}`
     return own.href
   })
 
-/** The program on a database of its own, with an app that has so many customers. */
-const world = (at: string, customers: number) =>
+const program = (databaseUrl: string) =>
+  Effect.map(
+    Gatehouse.serve({ DATABASE_URL: databaseUrl, RETENTION_DAYS: "0", LOG_LEVEL: "error" }),
+    ({ url }) => `${url}/api/v1`
+  )
+
+const owner = { email: "ann@example.com", password: "eight characters" }
+
+/** Makes the catalogue through the API and the history behind it. */
+const prepare = (base: string, databaseUrl: string, customers: number) =>
   Effect.gen(function* () {
-    const databaseUrl = yield* database(at)
-    const { url } = yield* Gatehouse.serve({ DATABASE_URL: databaseUrl, RETENTION_DAYS: "0", LOG_LEVEL: "error" })
-    const base = `${url}/api/v1`
-    const body = { name: "Ann", email: "ann@example.com", password: "eight characters" }
-    const token: string = (yield* call("POST", `${base}/auth/register`, { body })).body.data.token
-    const post = (path: string, wanted: object) => call("POST", `${base}${path}`, { token, body: wanted })
+    const registered = yield* call("POST", `${base}/auth/register`, { body: { ...owner, name: "Ann" } })
+    const token: string = registered.body.data.token
+    const post = (path: string, body: object) => call("POST", `${base}${path}`, { token, body })
     const app = (yield* post("/apps", { name: "Notes", bundle_id: "com.example.notes" })).body.data
     for (const { identifier, period, store } of products) {
       const type = period === null ? "consumable" : "subscription"
@@ -85,18 +98,38 @@ const world = (at: string, customers: number) =>
     const [took] = yield* Effect.timed(Effect.promise(() => seed(databaseUrl, ids, customers)))
     const [size] = yield* administer(databaseUrl, "SELECT pg_size_pretty(pg_database_size(current_database())) AS size")
     yield* Console.error(`${customers} customers seeded in ${Duration.format(took)}, ${String(size?.["size"])}`)
-    const people = yield* administer(
-      databaseUrl,
-      `SELECT app_user_id FROM customers JOIN (SELECT DISTINCT customer_id AS id FROM subscriptions) buyers USING (id)
-        ORDER BY md5(id::text) LIMIT 40`
-    )
+  })
+
+const buyers = `
+  SELECT app_user_id FROM customers JOIN (SELECT DISTINCT customer_id AS id FROM subscriptions) buyers USING (id)
+  ORDER BY md5(id::text) LIMIT 40`
+
+const unsettled = "SELECT 1 FROM ledger_marks WHERE day < (now() AT TIME ZONE 'UTC')::date LIMIT 1"
+
+/** The program on a database of its own, with an app that has so many customers. */
+const world = (at: string, customers: number, index: number) =>
+  Effect.gen(function* () {
+    const known = kept[index]
+    const databaseUrl = known ?? (yield* database(at))
+    const base = yield* program(databaseUrl)
+    if (known === undefined) yield* prepare(base, databaseUrl, customers)
+    const settled = Effect.repeat(administer(databaseUrl, unsettled), {
+      until: (rows) => rows.length === 0,
+      schedule: Schedule.spaced("500 millis")
+    })
+    const [took] = yield* Effect.timed(settled)
+    yield* Console.error(`${customers} customers: days summed up after ${Duration.format(took)}`)
+    yield* administer(databaseUrl, "VACUUM ANALYZE ledger_days")
+    const token: string = (yield* call("POST", `${base}/auth/login`, { body: owner })).body.data.token
+    const [app] = (yield* call("GET", `${base}/apps`, { token })).body.data
+    const [hook] = (yield* call("GET", `${base}/apps/${app.uuid}/webhooks`, { token })).body.data
+    const people = yield* administer(databaseUrl, buyers)
     return {
       base,
       token,
-      databaseUrl,
-      app: ids.appId,
+      app: app.uuid as string,
       key: app.public_api_key as string,
-      webhook: ids.endpointId,
+      webhook: hook.uuid as string,
       people: people.map((row) => String(row["app_user_id"]))
     }
   })
@@ -168,7 +201,7 @@ const measure = async (worlds: ReadonlyArray<World>, asked: Case): Promise<Measu
 
 const bench = Effect.gen(function* () {
   const at = yield* server
-  const worlds = yield* Effect.forEach(sizes, (customers) => world(at, customers))
+  const worlds = yield* Effect.forEach(sizes, (customers, index) => world(at, customers, index))
   const columns = sizes.flatMap((customers) => [`${customers} p50`, `${customers} p99`])
   yield* Console.log(`| ms | ${columns.join(" | ")} | growth of p50 | at most | |\n|---|${"---|".repeat(7)}`)
   const wanted = process.env["SCALE_ONLY"] ?? ""
@@ -180,10 +213,6 @@ const bench = Effect.gen(function* () {
         ({ line }) => Console.log(line)
       )
   )
-  if (process.env["SCALE_HOLD"] !== undefined) {
-    yield* Console.error(JSON.stringify(worlds.map(({ app, databaseUrl }) => ({ app, databaseUrl }))))
-    yield* Effect.never
-  }
   const broken = results.filter(({ isWithin }) => !isWithin)
   if (broken.length > 0) yield* Effect.sync(() => (process.exitCode = 1))
 })

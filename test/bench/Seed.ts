@@ -156,7 +156,11 @@ const statements = [
     FROM told WHERE begins > now - interval '90 days'`,
   `INSERT INTO webhook_attempts (delivery_id, id, number, started_at, duration_ms, code, response_body, error)
     SELECT id, ${idOf("created_at", "'a' || id")}, 1, created_at, 40, CASE state WHEN 'succeeded' THEN 200 ELSE 500 END,
-      NULL, NULL FROM webhook_deliveries`
+      NULL, NULL FROM webhook_deliveries`,
+  `INSERT INTO ledger_marks (app_id, environment, day)
+    SELECT app_id, environment, (purchase_date AT TIME ZONE 'UTC')::date FROM transactions
+    UNION SELECT app_id, environment, (covered_until AT TIME ZONE 'UTC')::date FROM transactions
+      WHERE covered_until IS NOT NULL`
 ]
 
 const indexes = `
