@@ -19,7 +19,9 @@ export const tallies = (sql: SqlClient.SqlClient, kinds: ReadonlyArray<keyof Ret
   return more.reduce((all, next) => sql`${all} UNION ALL ${next}`, first ?? sql``)
 }
 
+/** `OFFSET 0` keeps the planner from joining all days with the whole ledger: each day is looked up where the index has it. */
 const byKind = (sql: SqlClient.SqlClient) => {
+  const spanBySpan = sql`OFFSET 0`
   const day = sql`(spans.since AT TIME ZONE 'UTC')::date AS day`
   const mine = (rows: string) => sql`
     ${sql(rows)}.app_id = spans.app_id AND ${sql(rows)}.environment = spans.environment
@@ -29,7 +31,7 @@ const byKind = (sql: SqlClient.SqlClient) => {
   const length = sql`coalesce(round(extract(epoch FROM expires_date - purchase_date) / 86400), 0)::int`
   const counted = (kind: string, of: Statement.Fragment) => sql`
     SELECT app_id, environment, day, ${sql.literal(`'${kind}'`)} AS kind, ${noGroup}, count, 0::bigint, 0::bigint
-    FROM (SELECT spans.app_id, spans.environment, ${day}, count(*) AS count FROM spans CROSS JOIN LATERAL (${of}) AS rows
+    FROM (SELECT spans.app_id, spans.environment, ${day}, count(*) AS count FROM spans CROSS JOIN LATERAL (${of} ${spanBySpan}) AS rows
       GROUP BY 1, 2, 3) AS counted`
   const periods = (kind: string, moment: string) => sql`
     SELECT spans.app_id, spans.environment, ${day}, ${sql.literal(`'${kind}'`)} AS kind, ${group}, length AS days,
@@ -37,7 +39,7 @@ const byKind = (sql: SqlClient.SqlClient) => {
     FROM spans CROSS JOIN LATERAL (
       SELECT ${group}, ${length} AS length FROM transactions
       WHERE ${mine("transactions")} AND covered_until IS NOT NULL
-      AND ${sql(moment)} >= spans.since AND ${sql(moment)} < spans.at
+      AND ${sql(moment)} >= spans.since AND ${sql(moment)} < spans.at ${spanBySpan}
     ) AS rows GROUP BY 1, 2, 3, 5, 6, 7, 8, 9, 10`
 
   return {
@@ -50,7 +52,7 @@ const byKind = (sql: SqlClient.SqlClient) => {
           refunded_at
         FROM transactions
         WHERE ${mine("transactions")} AND price_micros > 0 AND currency IS NOT NULL
-        AND purchase_date >= spans.since AND purchase_date < spans.until
+        AND purchase_date >= spans.since AND purchase_date < spans.until ${spanBySpan}
       ) AS rows GROUP BY 1, 2, 3, 5, 6, 8`,
     began: periods("began", "purchase_date"),
     ended: periods("ended", "covered_until"),
@@ -103,6 +105,7 @@ export const settle = Effect.gen(function* () {
   return yield* sql.withTransaction(
     Effect.gen(function* () {
       yield* sql`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ`
+      yield* sql`SET LOCAL jit = off`
       const [alone] = yield* sql<{ isAlone: boolean }>`SELECT pg_try_advisory_xact_lock(${settleLock}) AS is_alone`
       if (alone?.isAlone !== true) return 0
       yield* sql`

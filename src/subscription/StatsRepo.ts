@@ -74,8 +74,12 @@ export class StatsRepo extends Effect.Service<StatsRepo>()("gatehouse/subscripti
         UNION ALL ${tallies(sql, kinds)}
       )`
 
-    /** Every sum of one call sees the same moment of the ledger. */
-    const snapshot = sql`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`.pipe(Effect.asVoid, Effect.orDie)
+    /** Every sum of one call sees the same moment of the ledger; compiling these sums would take longer than they do. */
+    const snapshot = sql`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`.pipe(
+      Effect.zipRight(sql`SET LOCAL jit = off`),
+      Effect.asVoid,
+      Effect.orDie
+    )
 
     const customers = Effect.fn("StatsRepo.customers")(
       SqlSchema.single({
