@@ -52,6 +52,7 @@ import { CustomersHttp } from "./subscription/CustomersHttp.ts"
 import { EventsHttp } from "./subscription/EventsHttp.ts"
 import { GrantsHttp } from "./subscription/GrantsHttp.ts"
 import { LedgerHttp } from "./subscription/LedgerHttp.ts"
+import * as LedgerDays from "./subscription/LedgerDays.ts"
 import * as RecordedHistory from "./subscription/RecordedHistory.ts"
 import { InboundHttp, StoreNotificationsHttp } from "./subscription/StoreNotificationsHttp.ts"
 import { StatsHttp } from "./subscription/StatsHttp.ts"
@@ -188,7 +189,7 @@ export const server = (
   Server.layer({ host: settings.host, port: settings.port, trustProxy: settings.trustProxy }).pipe(
     Layer.provide([managementApi, gatewayApi, SubscriberShortcut.layer, Mutations.layer]),
     Layer.provide(Security.layer),
-    Layer.provide([firstStart(settings, announce), Retention.layer(settings.retentionDays)]),
+    Layer.provide([firstStart(settings, announce), Retention.layer(settings.retentionDays), LedgerDays.layer]),
     Layer.provide(services(settings, secrets)),
     Layer.provide(migrated(settings, { visitor: false }))
   )

@@ -10,11 +10,23 @@ export class CustomerListRepo extends Effect.Service<CustomerListRepo>()("gateho
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
 
-    const named = (appId: string, search: string) => {
+    const listed = (appId: string, before: string | null, limit: number) => sql`
+      app_id = ${appId} AND merged_into IS NULL AND erased_at IS NULL
+      AND (${before}::uuid IS NULL OR id < ${before}::uuid) ORDER BY id DESC LIMIT ${limit}`
+
+    /**
+     * A page of those who bear such a name and a page of those who bore one before a merge, each in the list's order, so
+     * that the database may walk the list for a common beginning and look up a rare one.
+     */
+    const named = (appId: string, search: string, before: string | null, limit: number) => {
       const pattern = `${search.replace(wildcards, "\\$&")}%`
-      return sql`AND customers.id IN (
-        SELECT coalesce(found.merged_into, found.id) FROM customers found
-        WHERE found.app_id = ${appId} AND lower(found.app_user_id) LIKE lower(${pattern}))`
+      return sql`
+        (SELECT id FROM customers WHERE lower(app_user_id) LIKE lower(${pattern}) AND ${listed(appId, before, limit)})
+        UNION
+        (SELECT DISTINCT merged_into FROM customers
+          WHERE app_id = ${appId} AND merged_into IS NOT NULL AND lower(app_user_id) LIKE lower(${pattern})
+          AND (${before}::uuid IS NULL OR merged_into < ${before}::uuid) ORDER BY merged_into DESC LIMIT ${limit})
+        ORDER BY id DESC LIMIT ${limit}`
     }
 
     /** Customers newest first, with all that they hold and what they paid, in one statement. */
@@ -38,10 +50,9 @@ export class CustomerListRepo extends Effect.Service<CustomerListRepo>()("gateho
                 GROUP BY currency
               ) paid
             ), '{}') AS spent_micros
-          FROM customers
-          WHERE customers.app_id = ${appId} AND customers.merged_into IS NULL AND customers.erased_at IS NULL
-          ${search === null ? sql`` : named(appId, search)}
-          AND (${before}::uuid IS NULL OR customers.id < ${before}::uuid) ORDER BY customers.id DESC LIMIT ${limit}`
+          FROM customers WHERE customers.id IN (
+            ${search === null ? sql`SELECT id FROM customers WHERE ${listed(appId, before, limit)}` : named(appId, search, before, limit)}
+          ) ORDER BY customers.id DESC`
       }),
       Effect.orDie
     )

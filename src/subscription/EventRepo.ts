@@ -1,4 +1,4 @@
-import { SqlClient, SqlSchema } from "@effect/sql"
+import { SqlClient, SqlSchema, type Statement } from "@effect/sql"
 import { DateTime, Effect, Schema } from "effect"
 import { AppId } from "../catalog/domain/App.ts"
 import { firstIdAt } from "../kit/Id.ts"
@@ -42,21 +42,38 @@ export class EventRepo extends Effect.Service<EventRepo>()("gatehouse/subscripti
       Effect.map((rows) => new Set(rows.map(({ id }) => id))),
       Effect.orDie
     )
-    /** A person's events are those under any name that leads to the same customer. */
+    const selected = (
+      { appId, before, from, limit, to, type }: typeof EventQuery.Encoded,
+      whose: Statement.Fragment
+    ) => sql`
+      SELECT * FROM domain_events WHERE app_id = ${appId} ${whose}
+      AND (${type}::text IS NULL OR type = ${type}::text)
+      AND (${from}::timestamptz IS NULL OR (created_at >= ${from}::timestamptz AND id >= ${from === null ? null : idAt(from, -1)}::uuid))
+      AND (${to}::timestamptz IS NULL OR (created_at < ${to}::timestamptz AND id < ${to === null ? null : idAt(to, 1)}::uuid))
+      AND (${before}::uuid IS NULL OR id < ${before}::uuid) ORDER BY id DESC LIMIT ${limit}`
+
+    /**
+     * A person's events are those under any name that leads to the same customer: a page of each name, as the index has
+     * them, and of these a page. Asked for all names at once, the events of the whole app would be walked for them.
+     */
     const page = Effect.fn("EventRepo.page")(
       SqlSchema.findAll({
         Request: EventQuery,
         Result: DomainEvent,
-        execute: ({ appId, appUserId, before, from, limit, to, type }) => sql`
-          SELECT * FROM domain_events WHERE app_id = ${appId}
-          AND (${type}::text IS NULL OR type = ${type}::text)
-          AND (${appUserId}::text IS NULL OR app_user_id IN (
-            SELECT kin.app_user_id FROM customers named
-            JOIN customers kin ON coalesce(named.merged_into, named.id) IN (kin.id, kin.merged_into)
-            WHERE named.app_id = ${appId} AND named.app_user_id = ${appUserId}::text))
-          AND (${from}::timestamptz IS NULL OR (created_at >= ${from}::timestamptz AND id >= ${from === null ? null : idAt(from, -1)}::uuid))
-          AND (${to}::timestamptz IS NULL OR (created_at < ${to}::timestamptz AND id < ${to === null ? null : idAt(to, 1)}::uuid))
-          AND (${before}::uuid IS NULL OR id < ${before}::uuid) ORDER BY id DESC LIMIT ${limit}`
+        execute: (query) =>
+          query.appUserId === null
+            ? selected(query, sql``)
+            : sql`
+              WITH one AS (
+                SELECT coalesce(merged_into, id) AS id FROM customers
+                WHERE app_id = ${query.appId} AND app_user_id = ${query.appUserId}
+              ), kin AS (
+                SELECT app_user_id FROM customers JOIN one ON customers.id = one.id
+                UNION ALL SELECT app_user_id FROM customers JOIN one ON customers.merged_into = one.id
+              )
+              SELECT told.* FROM kin
+              CROSS JOIN LATERAL (${selected(query, sql`AND domain_events.app_user_id = kin.app_user_id`)}) AS told
+              ORDER BY told.id DESC LIMIT ${query.limit}`
       }),
       Effect.orDie
     )

@@ -3,6 +3,7 @@ import { Effect, Schema } from "effect"
 import { AppId } from "../catalog/domain/App.ts"
 import { StoreName } from "../catalog/domain/Product.ts"
 import { Environment } from "../store/domain/PurchaseFact.ts"
+import { tallies } from "./LedgerDays.ts"
 
 /** `at`: the moment that the range's end is seen from, its end or now, whichever is earlier. */
 export const StatsQuery = Schema.Struct({
@@ -45,15 +46,40 @@ export class StatsRepo extends Effect.Service<StatsRepo>()("gatehouse/subscripti
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
 
-    const bought = ({ appId, environment }: typeof StatsQuery.Encoded, rows: string) =>
-      sql`${sql(rows)}.app_id = ${appId} AND ${sql(rows)}.environment = ${environment}
-        AND ${sql(rows)}.ownership_type = 'purchased'`
-
-    const utcDay = (column: string) => sql`(${sql(column)} AT TIME ZONE 'UTC')::date`
+    const utcDay = (moment: Date) => sql`(${moment}::timestamptz AT TIME ZONE 'UTC')::date`
     const dayText = sql`to_char(day, 'YYYY-MM-DD') AS day`
 
-    /** Every sum of one call sees the same moment of the ledger. */
-    const snapshot = sql`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`.pipe(Effect.asVoid, Effect.orDie)
+    /**
+     * `tallied`: what the ledger says of each day before the range's end. Past days as they were summed up, unless they
+     * have changed since; those and today row by row.
+     */
+    const tallied = (
+      { appId, at, environment, now, until }: typeof StatsQuery.Encoded,
+      kinds: Parameters<typeof tallies>[1]
+    ) => sql`
+      changed AS (
+        SELECT DISTINCT day FROM ledger_marks WHERE app_id = ${appId} AND environment = ${environment}
+        AND day < ${utcDay(now)} AND day < ${utcDay(until)}
+      ), spans AS (
+        SELECT ${appId}::uuid AS app_id, ${environment}::text AS environment, day::timestamp AT TIME ZONE 'UTC' AS since,
+          (day + 1)::timestamp AT TIME ZONE 'UTC' AS at, (day + 1)::timestamp AT TIME ZONE 'UTC' AS until FROM changed
+        UNION ALL
+        SELECT ${appId}::uuid, ${environment}::text, ${utcDay(now)}::timestamp AT TIME ZONE 'UTC', ${at}, ${until}
+        WHERE ${until}::timestamptz > ${now}
+      ), tallied AS (
+        SELECT app_id, environment, day, kind, store, product_identifier, period_type, currency, price_micros, days,
+          count, micros, refund_micros
+        FROM ledger_days WHERE app_id = ${appId} AND environment = ${environment} AND kind IN ${sql.in(kinds)}
+        AND day < ${utcDay(now)} AND day < ${utcDay(until)} AND day NOT IN (SELECT day FROM changed)
+        UNION ALL ${tallies(sql, kinds)}
+      )`
+
+    /** Every sum of one call sees the same moment of the ledger; compiling these sums would take longer than they do. */
+    const snapshot = sql`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`.pipe(
+      Effect.zipRight(sql`SET LOCAL jit = off`),
+      Effect.asVoid,
+      Effect.orDie
+    )
 
     const customers = Effect.fn("StatsRepo.customers")(
       SqlSchema.single({
@@ -89,15 +115,10 @@ export class StatsRepo extends Effect.Service<StatsRepo>()("gatehouse/subscripti
         Request: StatsQuery,
         Result: Takings,
         execute: (query) => sql`
-          SELECT ${dayText}, store, product_identifier, currency, sum(price_micros)::bigint AS gross_micros,
-            coalesce(sum(price_micros) FILTER (WHERE is_refunded), 0)::bigint AS refund_micros
-          FROM (
-            SELECT ${utcDay("purchase_date")} AS day, store, product_identifier, currency, price_micros,
-              refunded_at IS NOT NULL AS is_refunded
-            FROM transactions
-            WHERE ${bought(query, "transactions")} AND purchase_date >= ${query.from} AND purchase_date < ${query.until}
-            AND price_micros > 0 AND currency IS NOT NULL
-          ) AS paid
+          WITH ${tallied(query, ["sold"])}
+          SELECT ${dayText}, store, product_identifier, currency, sum(micros)::bigint AS gross_micros,
+            sum(refund_micros)::bigint AS refund_micros
+          FROM tallied AS paid WHERE day >= ${utcDay(query.from)}
           GROUP BY GROUPING SETS ((paid.day, currency), (store, product_identifier, currency))`
       }),
       Effect.orDie
@@ -108,18 +129,17 @@ export class StatsRepo extends Effect.Service<StatsRepo>()("gatehouse/subscripti
         Request: StatsQuery,
         Result: RunningPeriods,
         execute: (query) => sql`
+          WITH ${tallied(query, ["began", "ended"])}
           SELECT periods.*, CASE WHEN period_type = 'normal' THEN products.subscription_period END AS subscription_period,
             period_type = 'trial' AS is_trial
           FROM (
-            SELECT store, product_identifier, period_type, currency, price_micros,
-              coalesce(round(extract(epoch FROM expires_date - purchase_date) / 86400), 0)::int AS days,
-              count(*) AS count
-            FROM transactions
-            WHERE ${bought(query, "transactions")} AND purchase_date < ${query.at} AND covered_until >= ${query.at}
-            GROUP BY 1, 2, 3, 4, 5, 6
+            SELECT store, product_identifier, period_type, currency, price_micros, days,
+              sum(CASE kind WHEN 'began' THEN count ELSE -count END)::bigint AS count
+            FROM tallied GROUP BY 1, 2, 3, 4, 5, 6
           ) AS periods
           LEFT JOIN products ON products.app_id = ${query.appId} AND products.store = periods.store
-            AND products.identifier = periods.product_identifier`
+            AND products.identifier = periods.product_identifier
+          WHERE periods.count <> 0`
       }),
       Effect.orDie
     )
@@ -130,35 +150,25 @@ export class StatsRepo extends Effect.Service<StatsRepo>()("gatehouse/subscripti
         Request: StatsQuery,
         Result: Schema.Struct({ day: Schema.NullOr(Schema.String), change: Schema.Int }),
         execute: (query) => sql`
-          WITH paid AS (
-            SELECT purchase_date, covered_until FROM transactions
-            WHERE ${bought(query, "transactions")} AND period_type <> 'trial'
-            AND purchase_date < ${query.at} AND covered_until >= ${query.from}
-          ), moments AS (
-            SELECT CASE WHEN purchase_date >= ${query.from} THEN ${utcDay("purchase_date")} END AS day, 1 AS change
-            FROM paid
-            UNION ALL SELECT ${utcDay("covered_until")}, -1 FROM paid WHERE covered_until < ${query.at}
-          )
-          SELECT ${dayText}, sum(change) AS change FROM moments GROUP BY moments.day`
+          WITH ${tallied(query, ["began", "ended"])}
+          SELECT ${dayText}, sum(CASE kind WHEN 'began' THEN count ELSE -count END)::bigint AS change
+          FROM (
+            SELECT CASE WHEN tallied.day >= ${utcDay(query.from)} THEN tallied.day END AS day, kind, count
+            FROM tallied WHERE period_type <> 'trial'
+          ) AS moments GROUP BY moments.day`
       }),
       Effect.orDie
     )
+
+    const countOf = (query: typeof StatsQuery.Encoded, kind: "first_paid" | "trial" | "conversion") => sql`
+      coalesce(sum(count) FILTER (WHERE kind = ${kind} AND day >= ${utcDay(query.from)}), 0)::bigint`
 
     const firstPaid = Effect.fn("StatsRepo.firstPaid")(
       SqlSchema.single({
         Request: StatsQuery,
         Result: Schema.Struct({ count: Schema.Int }),
         execute: (query) => sql`
-          SELECT count(*) AS count FROM transactions AS period
-          WHERE ${bought(query, "period")} AND period.period_type <> 'trial' AND period.covered_until IS NOT NULL
-          AND period.purchase_date >= ${query.from} AND period.purchase_date < ${query.at}
-          AND NOT EXISTS (
-            SELECT FROM transactions AS earlier
-            WHERE earlier.subscription_id = period.subscription_id AND earlier.covered_until IS NOT NULL
-            AND earlier.period_type <> 'trial' AND earlier.ownership_type = 'purchased'
-            AND (earlier.purchase_date, earlier.store_transaction_id COLLATE "C")
-              < (period.purchase_date, period.store_transaction_id COLLATE "C")
-          )`
+          WITH ${tallied(query, ["first_paid"])} SELECT ${countOf(query, "first_paid")} AS count FROM tallied`
       }),
       Effect.orDie
     )
@@ -168,17 +178,8 @@ export class StatsRepo extends Effect.Service<StatsRepo>()("gatehouse/subscripti
         Request: StatsQuery,
         Result: Schema.Struct({ trials: Schema.Int, trialConversions: Schema.Int }),
         execute: (query) => sql`
-          SELECT count(*) AS trials, count(*) FILTER (WHERE next.is_paid) AS trial_conversions
-          FROM transactions AS trial
-          LEFT JOIN LATERAL (
-            SELECT later.period_type <> 'trial' AND later.refunded_at IS NULL AS is_paid FROM transactions AS later
-            WHERE later.subscription_id = trial.subscription_id AND later.covered_until IS NOT NULL
-            AND (later.purchase_date, later.store_transaction_id COLLATE "C")
-              > (trial.purchase_date, trial.store_transaction_id COLLATE "C")
-            ORDER BY later.purchase_date, later.store_transaction_id COLLATE "C" LIMIT 1
-          ) AS next ON true
-          WHERE ${bought(query, "trial")} AND trial.period_type = 'trial' AND trial.covered_until IS NOT NULL
-          AND trial.purchase_date >= ${query.from} AND trial.purchase_date < ${query.at}`
+          WITH ${tallied(query, ["trial", "conversion"])}
+          SELECT ${countOf(query, "trial")} AS trials, ${countOf(query, "conversion")} AS trial_conversions FROM tallied`
       }),
       Effect.orDie
     )

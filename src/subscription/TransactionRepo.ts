@@ -1,4 +1,4 @@
-import { SqlClient, SqlSchema } from "@effect/sql"
+import { SqlClient, SqlSchema, type Statement } from "@effect/sql"
 import { DateTime, Effect, Option, Schema } from "effect"
 import { AppId } from "../catalog/domain/App.ts"
 import { StoreName } from "../catalog/domain/Product.ts"
@@ -66,23 +66,43 @@ export class TransactionRepo extends Effect.Service<TransactionRepo>()("gatehous
       Effect.asVoid,
       Effect.orDie
     )
+    const wanted = (query: typeof TransactionQuery.Encoded, day: Statement.Fragment) => {
+      const { appId, appUserId, before, environment, from, limit, productIdentifier, store, to } = query
+      return sql`
+        SELECT * FROM transactions WHERE app_id = ${appId} ${day}
+        AND (${store}::text IS NULL OR store = ${store}::text)
+        AND (${productIdentifier}::text IS NULL OR product_identifier = ${productIdentifier}::text)
+        AND (${environment}::text IS NULL OR environment = ${environment}::text)
+        AND (${from}::timestamptz IS NULL OR purchase_date >= ${from}::timestamptz)
+        AND (${to}::timestamptz IS NULL OR purchase_date < ${to}::timestamptz)
+        AND (${appUserId}::text IS NULL OR customer_id = (
+          SELECT coalesce(merged_into, id) FROM customers WHERE app_id = ${appId} AND app_user_id = ${appUserId}::text))
+        AND (${before}::uuid IS NULL OR id < ${before}::uuid)
+        ORDER BY id DESC LIMIT ${limit}`
+    }
+
+    /** Of each day of the range a page, as the index has it, and of these a page: however many are younger or older. */
+    const wantedByDay = (query: typeof TransactionQuery.Encoded) => {
+      const bought = sql`FROM transactions WHERE app_id = ${query.appId}`
+      return sql`
+        SELECT daily.* FROM generate_series(
+          (coalesce(${query.from}::timestamptz, (SELECT min(purchase_date) ${bought})) AT TIME ZONE 'UTC')::date,
+          (least(${query.to}::timestamptz, (SELECT max(purchase_date) ${bought})) AT TIME ZONE 'UTC')::date,
+          interval '1 day'
+        ) AS days (day)
+        CROSS JOIN LATERAL (${wanted(query, sql`AND (purchase_date AT TIME ZONE 'UTC')::date = days.day::date`)}) AS daily
+        ORDER BY daily.id DESC LIMIT ${query.limit}`
+    }
+
+    /** Without an end the newest fit a range; with one, the list in its own order would begin with all that do not. */
     const page = Effect.fn("TransactionRepo.page")(
       SqlSchema.findAll({
         Request: TransactionQuery,
         Result: Transaction,
-        execute: ({ appId, appUserId, before, environment, from, limit, productIdentifier, store, to }) => sql`
-          SELECT transactions.*, customers.app_user_id
-          FROM transactions JOIN customers ON customers.id = transactions.customer_id
-          WHERE transactions.app_id = ${appId}
-          AND (${store}::text IS NULL OR transactions.store = ${store}::text)
-          AND (${productIdentifier}::text IS NULL OR transactions.product_identifier = ${productIdentifier}::text)
-          AND (${environment}::text IS NULL OR transactions.environment = ${environment}::text)
-          AND (${from}::timestamptz IS NULL OR transactions.purchase_date >= ${from}::timestamptz)
-          AND (${to}::timestamptz IS NULL OR transactions.purchase_date < ${to}::timestamptz)
-          AND (${appUserId}::text IS NULL OR transactions.customer_id = (
-            SELECT coalesce(merged_into, id) FROM customers WHERE app_id = ${appId} AND app_user_id = ${appUserId}::text))
-          AND (${before}::uuid IS NULL OR transactions.id < ${before}::uuid)
-          ORDER BY transactions.id DESC LIMIT ${limit}`
+        execute: (query) => sql`
+          SELECT listed.*, customers.app_user_id
+          FROM (${query.to === null || query.appUserId !== null ? wanted(query, sql``) : wantedByDay(query)}) AS listed
+          JOIN customers ON customers.id = listed.customer_id ORDER BY listed.id DESC`
       }),
       Effect.orDie
     )
