@@ -4,8 +4,8 @@ import { AiGroup } from "./gateway/AiGroup.ts"
 import { ChannelWebhooksGroup } from "./gateway/ChannelWebhooksGroup.ts"
 import { ChatsGroup, MessagesGroup } from "./gateway/MessagesGroup.ts"
 import { OperatorsGroup } from "./gateway/OperatorsGroup.ts"
+import { documented } from "./Document.ts"
 import { Unavailable } from "./Problem.ts"
-import { documentKeys } from "./Repeatable.ts"
 
 /** The messaging gateway, under `/v1`. */
 export class GatewayApi extends HttpApi.make("gateway")
@@ -17,7 +17,7 @@ export class GatewayApi extends HttpApi.make("gateway")
   .add(ChannelWebhooksGroup)
   .addError(Unavailable.wire)
   .prefix("/v1")
-  .annotateContext(documentKeys)
+  .annotateContext(documented)
   .annotate(OpenApi.Title, "Gatehouse messaging gateway")
   .annotate(OpenApi.Version, "1.0.0")
   .annotate(OpenApi.Description, "Channels on two chat platforms, messages, AI replies and signed webhooks.") {}

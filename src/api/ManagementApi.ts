@@ -20,8 +20,8 @@ import { InboundGroup, StoreNotificationsGroup } from "./management/StoreNotific
 import { MembersGroup } from "./management/MembersGroup.ts"
 import { StatsGroup } from "./management/StatsGroup.ts"
 import { TenantsGroup } from "./management/TenantsGroup.ts"
+import { documented } from "./Document.ts"
 import { Unavailable } from "./Problem.ts"
-import { documentKeys } from "./Repeatable.ts"
 
 /** Subscription management, under `/api/v1`. */
 export class ManagementApi extends HttpApi.make("management")
@@ -49,7 +49,7 @@ export class ManagementApi extends HttpApi.make("management")
   .add(InboundGroup)
   .addError(Unavailable.wire)
   .prefix("/api/v1")
-  .annotateContext(documentKeys)
+  .annotateContext(documented)
   .annotate(OpenApi.Title, "Gatehouse subscription management")
   .annotate(OpenApi.Version, "1.0.0")
   .annotate(

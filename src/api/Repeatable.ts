@@ -33,14 +33,9 @@ const parameter = {
     "request with the same key gives 409. What was refused is not kept."
 }
 
-/** Annotation of an API: every `POST` but the `never` ones takes the header. */
-export const documentKeys = Context.make(OpenApi.Transform, (spec) => {
-  for (const item of Object.values<Record<string, Record<string, unknown>>>(spec["paths"] ?? {})) {
-    const { post } = item
-    if (post === undefined) continue
-    const parameters = Array.isArray(post["parameters"]) ? post["parameters"] : []
-    if (post[unkeyed] !== true) post["parameters"] = [...parameters, parameter]
-    delete post[unkeyed]
-  }
-  return spec
-})
+/** Shows the header in an operation of an API's document: every `POST` but the `never` ones takes it. */
+export const documentKey = (method: string, operation: Record<string, unknown>): void => {
+  const parameters = Array.isArray(operation["parameters"]) ? operation["parameters"] : []
+  if (method === "post" && operation[unkeyed] !== true) operation["parameters"] = [...parameters, parameter]
+  delete operation[unkeyed]
+}

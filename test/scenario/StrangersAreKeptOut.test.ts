@@ -92,22 +92,22 @@ layer(program, { excludeTestServices: true })("a stranger is kept out", (it) => 
       const { url } = yield* Program
       const { body } = yield* call("GET", `${url}/api/v1/openapi.json`)
       const table = [
-        ["post", "/auth/register", [201, 400, 403, 422, 429, 503]],
-        ["post", "/auth/login", [200, 400, 401, 422, 429, 503]],
-        ["get", "/auth/me", [200, 400, 401, 403, 503]],
-        ["post", "/auth/logout", [200, 400, 401, 403, 503]],
+        ["post", "/auth/register", [201, 400, 403, 413, 415, 422, 429, 503]],
+        ["post", "/auth/login", [200, 400, 401, 413, 415, 422, 429, 503]],
+        ["get", "/auth/me", [200, 401, 403, 503]],
+        ["post", "/auth/logout", [200, 401, 403, 503]],
         ["get", "/auth/tokens", [200, 400, 401, 403, 422, 503]],
-        ["post", "/auth/tokens", [201, 400, 401, 403, 422, 503]],
-        ["delete", "/auth/tokens/{token}", [200, 400, 401, 403, 404, 503]],
+        ["post", "/auth/tokens", [201, 400, 401, 403, 413, 415, 422, 503]],
+        ["delete", "/auth/tokens/{token}", [200, 401, 403, 404, 503]],
         ["get", "/tenants", [200, 400, 401, 403, 422, 503]],
-        ["post", "/tenants", [201, 400, 401, 403, 422, 503]],
-        ["get", "/tenants/{tenant}", [200, 400, 401, 403, 404, 503]],
-        ["patch", "/tenants/{tenant}", [200, 400, 401, 403, 404, 422, 503]],
-        ["delete", "/tenants/{tenant}", [200, 400, 401, 403, 404, 409, 503]],
+        ["post", "/tenants", [201, 400, 401, 403, 413, 415, 422, 503]],
+        ["get", "/tenants/{tenant}", [200, 401, 403, 404, 503]],
+        ["patch", "/tenants/{tenant}", [200, 400, 401, 403, 404, 413, 415, 422, 503]],
+        ["delete", "/tenants/{tenant}", [200, 401, 403, 404, 409, 503]],
         ["get", "/tenants/{tenant}/members", [200, 400, 401, 403, 404, 422, 503]],
-        ["post", "/tenants/{tenant}/members", [201, 400, 401, 403, 404, 409, 422, 503]],
-        ["patch", "/tenants/{tenant}/members/{user}", [200, 400, 401, 403, 404, 409, 422, 503]],
-        ["delete", "/tenants/{tenant}/members/{user}", [200, 400, 401, 403, 404, 409, 503]]
+        ["post", "/tenants/{tenant}/members", [201, 400, 401, 403, 404, 409, 413, 415, 422, 503]],
+        ["patch", "/tenants/{tenant}/members/{user}", [200, 400, 401, 403, 404, 409, 413, 415, 422, 503]],
+        ["delete", "/tenants/{tenant}/members/{user}", [200, 401, 403, 404, 409, 503]]
       ] as const
       for (const [method, path, expected] of table) {
         const operation = body.paths[`/api/v1${path}`][method]
