@@ -5,6 +5,7 @@ import { AiGroup } from "./gateway/AiGroup.ts"
 import { ChannelWebhooksGroup } from "./gateway/ChannelWebhooksGroup.ts"
 import { ChatsGroup, MessagesGroup } from "./gateway/MessagesGroup.ts"
 import { OperatorsGroup } from "./gateway/OperatorsGroup.ts"
+import { documented } from "./Document.ts"
 import { Unavailable } from "./Problem.ts"
 
 /** The messaging gateway, under `/v1`. */

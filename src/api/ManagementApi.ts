@@ -21,6 +21,7 @@ import { InboundGroup, StoreNotificationsGroup } from "./management/StoreNotific
 import { MembersGroup } from "./management/MembersGroup.ts"
 import { StatsGroup } from "./management/StatsGroup.ts"
 import { TenantsGroup } from "./management/TenantsGroup.ts"
+import { documented } from "./Document.ts"
 import { Unavailable } from "./Problem.ts"
 
 /** Subscription management, under `/api/v1`. */

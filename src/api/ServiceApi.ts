@@ -1,4 +1,5 @@
 import { HttpApi, OpenApi } from "@effect/platform"
+import { documented } from "./Document.ts"
 import { GatewayApi } from "./GatewayApi.ts"
 import { ManagementApi } from "./ManagementApi.ts"
 
@@ -6,5 +7,6 @@ import { ManagementApi } from "./ManagementApi.ts"
 export class ServiceApi extends HttpApi.make("service")
   .addHttpApi(ManagementApi)
   .addHttpApi(GatewayApi)
+  .annotateContext(documented)
   .annotate(OpenApi.Title, "Gatehouse")
   .annotate(OpenApi.Version, "1.0.0") {}

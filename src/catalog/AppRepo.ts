@@ -1,19 +1,25 @@
 import { SqlClient, SqlSchema } from "@effect/sql"
-import { Effect, Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
 import { TenantId } from "../identity/domain/User.ts"
+import { TenantNotFound } from "../identity/Tenants.ts"
+import { sqlReference } from "../sql/SqlViolation.ts"
 import { App, AppId, AppStatus } from "./domain/App.ts"
 
 export class AppRepo extends Effect.Service<AppRepo>()("gatehouse/catalog/AppRepo", {
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
 
-    const insert = Effect.fn("AppRepo.insert")(
-      SqlSchema.void({
-        Request: App,
-        execute: (row) => sql`INSERT INTO apps ${sql.insert(row)}`
-      }),
-      Effect.orDie
-    )
+    const insertRow = SqlSchema.void({
+      Request: App,
+      execute: (row) => sql`INSERT INTO apps ${sql.insert(row)}`
+    })
+    const insert = Effect.fn("AppRepo.insert")(function* (app: App) {
+      yield* Effect.catchAll(insertRow(app), (error): Effect.Effect<never, TenantNotFound> =>
+        error._tag === "SqlError" && Option.contains(sqlReference(error), "apps_tenant_id_fkey")
+          ? Effect.fail(new TenantNotFound())
+          : Effect.die(error)
+      )
+    })
     const update = Effect.fn("AppRepo.update")(
       SqlSchema.void({
         Request: App,

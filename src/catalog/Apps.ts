@@ -2,7 +2,7 @@ import { SqlClient } from "@effect/sql"
 import { Array, Context, Data, DateTime, Effect, Layer, Option, Schema } from "effect"
 import { candidate, slugOf } from "../identity/domain/Slug.ts"
 import type { Caller, TenantId } from "../identity/domain/User.ts"
-import { type RoleTooLow, Tenants } from "../identity/Tenants.ts"
+import { type RoleTooLow, type TenantNotFound, Tenants } from "../identity/Tenants.ts"
 import { nextId } from "../kit/Id.ts"
 import { makePublicKey } from "../kit/SecretToken.ts"
 import { AppHistory } from "./AppHistory.ts"
@@ -29,7 +29,8 @@ export interface AppFields {
 export class Apps extends Context.Tag("gatehouse/catalog/Apps")<
   Apps,
   {
-    readonly create: (tenantId: TenantId, fields: Omit<AppFields, "status">) => Effect.Effect<App>
+    /** Fails when the workspace went meanwhile. */
+    readonly create: (tenantId: TenantId, fields: Omit<AppFields, "status">) => Effect.Effect<App, TenantNotFound>
     /** The app, when it exists and the caller may do to it what the called endpoint asks for. */
     readonly forCaller: (caller: Caller, id: string) => Effect.Effect<App, AppNotFound | RoleTooLow>
     readonly byId: (id: AppId) => Effect.Effect<Option.Option<App>>

@@ -3,6 +3,7 @@ import { DateTime, Effect, Option } from "effect"
 import { Conflict } from "../api/Problem.ts"
 import { ServiceApi } from "../api/ServiceApi.ts"
 import { pageAnswer, pageOf } from "../http/Pages.ts"
+import { noTenant } from "../identity/CallerTenantHttp.ts"
 import { Apps } from "./Apps.ts"
 import { callerApp, chosenTenant, noSuchApp } from "./CallerAppHttp.ts"
 import type { App } from "./domain/App.ts"
@@ -47,7 +48,7 @@ export const AppsHttp = HttpApiBuilder.group(ServiceApi, "apps", (handlers) =>
             platforms: payload.platforms ?? []
           })
           return { data: appItem(app) }
-        })
+        }).pipe(Effect.catchTag("TenantNotFound", noTenant))
       )
       .handle("getApp", ({ path }) => Effect.map(callerApp(path.app), (app) => ({ data: appItem(app) })))
       .handle("updateApp", ({ path, payload }) =>

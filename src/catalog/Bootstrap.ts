@@ -2,6 +2,7 @@ import { SqlClient } from "@effect/sql"
 import { Array, Context, Data, DateTime, Effect, Layer, Option, Schema } from "effect"
 import { slugOf } from "../identity/domain/Slug.ts"
 import type { TenantId } from "../identity/domain/User.ts"
+import type { TenantNotFound } from "../identity/Tenants.ts"
 import { nextId } from "../kit/Id.ts"
 import { AppRepo } from "./AppRepo.ts"
 import { type AppFields, Apps } from "./Apps.ts"
@@ -44,7 +45,7 @@ export class Bootstrap extends Context.Tag("gatehouse/catalog/Bootstrap")<
       tenantId: TenantId,
       app: WantedApp,
       wanted: WantedCatalog
-    ) => Effect.Effect<Bootstrapped, BootstrapRefused>
+    ) => Effect.Effect<Bootstrapped, BootstrapRefused | TenantNotFound>
     /** What else is wrong with a request whose form is wrong somewhere: duplicates, and names that mean nothing. */
     readonly faults: (
       tenantId: TenantId,

@@ -3,6 +3,7 @@ import { Effect, Either, Option, ParseResult, Schema } from "effect"
 import { BootstrapApp, type BootstrapBody } from "../api/management/BootstrapGroup.ts"
 import { ServiceApi } from "../api/ServiceApi.ts"
 import { fieldErrors } from "../http/ErrorEnvelope.ts"
+import { noTenant } from "../identity/CallerTenantHttp.ts"
 import { appItem } from "./AppsHttp.ts"
 import { Bootstrap, type WantedApp } from "./Bootstrap.ts"
 import { chosenTenant } from "./CallerAppHttp.ts"
@@ -108,7 +109,7 @@ export const BootstrapHttp = HttpApiBuilder.group(ServiceApi, "bootstrap", (hand
             changes: made.changes
           }
         }
-      }).pipe(Effect.catchTag("BootstrapRefused", ({ faults }) => refusal(faults)))
+      }).pipe(Effect.catchTags({ BootstrapRefused: ({ faults }) => refusal(faults), TenantNotFound: noTenant }))
     )
   )
 )

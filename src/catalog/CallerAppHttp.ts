@@ -1,11 +1,10 @@
 import { Effect, Option, Schema } from "effect"
-import { Forbidden, NotFound } from "../api/Problem.ts"
+import { NotFound } from "../api/Problem.ts"
 import { CurrentCaller } from "../api/Security.ts"
+import { noTenant, roleTooLow } from "../identity/CallerTenantHttp.ts"
 import { Tenants } from "../identity/Tenants.ts"
 import { Apps } from "./Apps.ts"
 import type { AppId } from "./domain/App.ts"
-
-export const roleTooLow = () => new Forbidden({ message: "Your role in this workspace does not allow that." })
 
 export const noSuchApp = () => new NotFound({ message: "No such app." })
 
@@ -24,10 +23,7 @@ export const chosenTenant = Effect.fn("chosenTenant")(
     const tenants = yield* Tenants
     return yield* tenants.select(yield* CurrentCaller, Option.fromNullable(header))
   },
-  Effect.catchTags({
-    TenantNotFound: () => new NotFound({ message: "No such workspace." }),
-    RoleTooLow: roleTooLow
-  })
+  Effect.catchTags({ TenantNotFound: noTenant, RoleTooLow: roleTooLow })
 )
 
 /** A kind of record that is addressed by its own id. One of a foreign workspace looks like none. */

@@ -1,5 +1,5 @@
 import { HttpApiBuilder } from "@effect/platform"
-import { DateTime, Effect, Option } from "effect"
+import { DateTime, Effect, Option, Record, Redacted } from "effect"
 import { Invalid, NotFound } from "../api/Problem.ts"
 import { ServiceApi } from "../api/ServiceApi.ts"
 import { callerApp } from "../catalog/CallerAppHttp.ts"
@@ -23,6 +23,8 @@ const credentialItem = (credential: Credential) => ({
   updated_at: DateTime.formatIso(credential.updatedAt)
 })
 
+const revealed = (field: unknown): unknown => (Redacted.isRedacted(field) ? Redacted.value(field) : field)
+
 export const CredentialsHttp = HttpApiBuilder.group(ServiceApi, "credentials", (handlers) =>
   Effect.gen(function* () {
     const credentials = yield* Credentials
@@ -38,7 +40,7 @@ export const CredentialsHttp = HttpApiBuilder.group(ServiceApi, "credentials", (
       .handle("putCredential", ({ path, payload }) =>
         Effect.gen(function* () {
           const app = yield* callerApp(path.app)
-          return { data: credentialItem(yield* credentials.put(app, payload)) }
+          return { data: credentialItem(yield* credentials.put(app, Record.map(payload, revealed))) }
         }).pipe(
           Effect.catchTag(
             "CredentialRefused",

@@ -159,6 +159,18 @@ layer(services, { excludeTestServices: true })("the catalogue on PostgreSQL", (i
     })
   )
 
+  it.effect("a workspace that went meanwhile takes no app", () =>
+    Effect.gen(function* () {
+      const apps = yield* Apps
+      const bootstrap = yield* Bootstrap
+      const gone = TenantId.make(yield* nextId)
+      const fields = { name: "Notes", bundleId: Option.none(), packageName: Option.none(), platforms: [] }
+      strictEqual((yield* Effect.flip(apps.create(gone, fields)))._tag, "TenantNotFound")
+      const nothing = { products: [], entitlements: [], offerings: [] }
+      strictEqual((yield* Effect.flip(bootstrap.apply(gone, { name: "Notes" }, nothing)))._tag, "TenantNotFound")
+    })
+  )
+
   it.effect("a bootstrap that fails in the end leaves no app behind", () =>
     Effect.gen(function* () {
       const [apps, bootstrap] = yield* Effect.all([Apps, Bootstrap])
@@ -169,6 +181,7 @@ layer(services, { excludeTestServices: true })("the catalogue on PostgreSQL", (i
         offerings: []
       }
       const refused = yield* Effect.flip(bootstrap.apply(tenantId, { name: "New" }, wanted))
+      assertTrue(refused._tag === "BootstrapRefused")
       deepStrictEqual(
         refused.faults.map(({ path }) => path),
         ["products.0.entitlements.0"]

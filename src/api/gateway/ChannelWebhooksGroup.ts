@@ -52,6 +52,7 @@ export class ChannelWebhooksGroup extends HttpApiGroup.make("channelWebhooks")
       .addSuccess(list(Webhook))
       .addError(BadRequest.wire)
       .addError(NotFound.wire)
+      .addError(Invalid.wire)
       .annotate(OpenApi.Summary, "List the webhooks of an account")
   )
   .add(

@@ -52,11 +52,16 @@ export const Credential = Schema.Struct({
 
 const nullable = (description: string, more: object = {}) => ({ type: ["string", "null"], description, ...more })
 
+const secret = Schema.optional(Schema.Redacted(Schema.Unknown))
+
 /**
  * Any object: which fields it needs depends on `platform` and on the app, so it is judged as a whole where both are
  * known, and a refusal names every failing field at once.
  */
-const CredentialRequest = Schema.Record({ key: Schema.String, value: Schema.Unknown }).annotations({
+const CredentialRequest = Schema.Struct(
+  { store_a_private_key: secret, store_b_service_account_json: secret },
+  { key: Schema.String, value: Schema.Unknown }
+).annotations({
   identifier: "CredentialRequest",
   jsonSchema: {
     type: "object",
