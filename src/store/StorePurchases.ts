@@ -49,48 +49,22 @@ export class StorePurchases extends Context.Tag("gatehouse/store/StorePurchases"
       const storeA = yield* StoreAPurchases
       const storeB = yield* Effect.serviceOption(StoreBPurchases)
 
+      const orNone = <A>(access: Option.Option<A>) =>
+        Option.match(access, { onNone: () => new NoCredential(), onSome: Effect.succeed })
+
       const accessA = Effect.fn("StorePurchases.accessA")(function* (app: StoreApp, environment: Environment) {
-        const key = yield* credentials.storeA(app.id, environment)
-        return Option.flatMap(key, ({ bundleId, ...rest }) =>
-          Option.map(
-            Option.orElse(bundleId, () => app.bundleId),
-            (own) => ({ ...rest, bundleId: own })
-          )
-        )
+        const key = Option.getOrUndefined(yield* credentials.storeA(app.id, environment))
+        if (key === undefined) return yield* new NoCredential()
+        return { ...key, bundleId: yield* orNone(Option.orElse(key.bundleId, () => app.bundleId)) }
       })
 
       const accessB = Effect.fn("StorePurchases.accessB")(function* (app: StoreApp, environment: Environment) {
-        const account = yield* credentials.storeB(app.id, environment)
-        return Option.all({
-          driver: storeB,
-          access: Option.flatMap(account, ({ account, packageName }) =>
-            Option.map(
-              Option.orElse(packageName, () => app.packageName),
-              (own) => ({ account, packageName: own })
-            )
-          )
-        })
+        const found = Option.getOrUndefined(yield* credentials.storeB(app.id, environment))
+        const driver = yield* orNone(storeB)
+        if (found === undefined) return yield* new NoCredential()
+        const packageName = yield* orNone(Option.orElse(found.packageName, () => app.packageName))
+        return { driver, access: { account: found.account, packageName } }
       })
-
-      const withA = <A, E>(
-        app: StoreApp,
-        environment: Environment,
-        use: (access: Parameters<typeof storeA.read>[0]) => Effect.Effect<A, E>
-      ): Effect.Effect<A, E | NoCredential> =>
-        Effect.flatMap(accessA(app, environment), Option.match({ onNone: () => new NoCredential(), onSome: use }))
-
-      const withB = <A, E>(
-        app: StoreApp,
-        environment: Environment,
-        use: (
-          driver: Context.Tag.Service<StoreBPurchases>,
-          access: Parameters<Context.Tag.Service<StoreBPurchases>["read"]>[0]
-        ) => Effect.Effect<A, E>
-      ): Effect.Effect<A, E | NoCredential> =>
-        Effect.flatMap(
-          accessB(app, environment),
-          Option.match({ onNone: () => new NoCredential(), onSome: ({ access, driver }) => use(driver, access) })
-        )
 
       const readIn = (
         app: StoreApp,
@@ -98,8 +72,8 @@ export class StorePurchases extends Context.Tag("gatehouse/store/StorePurchases"
         proof: Proof
       ): Effect.Effect<Facts, NoCredential | PurchaseUnknown | StoreTrouble> =>
         proof.store === "store_a"
-          ? withA(app, environment, (access) => storeA.read(access, environment, proof))
-          : withB(app, environment, (driver, access) => driver.read(access, environment, proof))
+          ? Effect.flatMap(accessA(app, environment), (access) => storeA.read(access, environment, proof))
+          : Effect.flatMap(accessB(app, environment), ({ access, driver }) => driver.read(access, environment, proof))
 
       /** Sandbox is asked only if production does not know the purchase, or the app can call no production. */
       const readAnywhere = (app: StoreApp, proof: Proof) =>
@@ -129,8 +103,8 @@ export class StorePurchases extends Context.Tag("gatehouse/store/StorePurchases"
         verify: (app, platform, environment) =>
           inTime(
             platform === "store_a"
-              ? withA(app, environment, (access) => storeA.verify(access, environment))
-              : withB(app, environment, (driver, access) => driver.verify(access, environment))
+              ? Effect.flatMap(accessA(app, environment), (access) => storeA.verify(access, environment))
+              : Effect.flatMap(accessB(app, environment), ({ access, driver }) => driver.verify(access, environment))
           )
       })
     })
