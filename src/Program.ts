@@ -55,6 +55,7 @@ import { CustomersHttp } from "./subscription/CustomersHttp.ts"
 import { EventsHttp } from "./subscription/EventsHttp.ts"
 import { GrantsHttp } from "./subscription/GrantsHttp.ts"
 import { LedgerHttp } from "./subscription/LedgerHttp.ts"
+import { ReceiptsHttp } from "./subscription/ReceiptsHttp.ts"
 import * as RecordedHistory from "./subscription/RecordedHistory.ts"
 import { InboundHttp, StoreNotificationsHttp } from "./subscription/StoreNotificationsHttp.ts"
 import { StatsHttp } from "./subscription/StatsHttp.ts"
@@ -140,11 +141,8 @@ const aiEnvironment = (settings: Settings) =>
 
 /** Every service and every actor, on storage that is up to date. */
 const services = (settings: Settings, secrets: Secrets) =>
-  Layer.mergeAll(
-    SubscriptionContext.layer,
-    ChannelContext.layer({ pollInterval: settings.pollSeconds }),
-    StorePurchases.layer
-  ).pipe(
+  Layer.mergeAll(SubscriptionContext.layer, ChannelContext.layer({ pollInterval: settings.pollSeconds })).pipe(
+    Layer.provideMerge(StorePurchases.layer),
     Layer.provideMerge(Credentials.layer({ tokenUri: Option.none() })),
     Layer.provideMerge(Layer.provide(CatalogContext.layer, RecordedHistory.layer)),
     Layer.provideMerge(identity(settings, secrets)),
@@ -175,6 +173,7 @@ const managementApi = Layer.mergeAll(
   AppWebhooksHttp,
   StoreNotificationsHttp,
   ClientHttp,
+  ReceiptsHttp,
   ClientOfferingsHttp,
   InboundHttp
 )

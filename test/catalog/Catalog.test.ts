@@ -49,7 +49,13 @@ const tenant = Effect.gen(function* () {
 
 const newApp = Effect.gen(function* () {
   const apps = yield* Apps
-  const fields = { name: "Notes", bundleId: Option.none(), packageName: Option.none(), platforms: [] }
+  const fields = {
+    name: "Notes",
+    bundleId: Option.none(),
+    packageName: Option.none(),
+    platforms: [],
+    transferBehavior: "transfer" as const
+  }
   return yield* apps.create(yield* tenant, fields)
 })
 
