@@ -195,6 +195,14 @@ export const settings = {
     "lets webhook targets be loopback or private addresses (development and tests)",
     otherwise(flag, false)
   ),
+  storeAApiUrl: setting("STORE_A_API_URL", "URL", "the real one", "where store A's Server API is", optional(httpUrl)),
+  storeASandboxApiUrl: setting(
+    "STORE_A_SANDBOX_API_URL",
+    "URL",
+    "the real one",
+    "where store A's Server API for sandbox purchases is",
+    optional(httpUrl)
+  ),
   storeARootCertificates: setting(
     "STORE_A_ROOT_CERTIFICATES",
     "paths",
@@ -262,6 +270,8 @@ export const load: Effect.Effect<Settings, SettingWrong> = Effect.gen(function* 
     aiSystemPrompt: read(settings.aiSystemPrompt),
     pollSeconds: read(settings.pollSeconds),
     allowPrivateWebhooks: read(settings.allowPrivateWebhooks),
+    storeAApiUrl: read(settings.storeAApiUrl),
+    storeASandboxApiUrl: read(settings.storeASandboxApiUrl),
     storeARootCertificates: read(settings.storeARootCertificates),
     platformBUrl: read(settings.platformBUrl),
     logLevel: read(settings.logLevel)

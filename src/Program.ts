@@ -45,7 +45,10 @@ import * as Migrations from "./sql/Migrations.ts"
 import * as Retention from "./sql/Retention.ts"
 import { Credentials } from "./store/Credentials.ts"
 import { CredentialsHttp } from "./store/CredentialsHttp.ts"
+import * as PurchaseReader from "./store/store-a/PurchaseReader.ts"
+import * as ServerApi from "./store/store-a/ServerApi.ts"
 import * as StoreADriver from "./store/store-a/StoreADriver.ts"
+import { StorePurchases } from "./store/StorePurchases.ts"
 import { AppWebhooksHttp } from "./subscription/AppWebhooksHttp.ts"
 import { ClientHttp } from "./subscription/ClientHttp.ts"
 import { CustomersHttp } from "./subscription/CustomersHttp.ts"
@@ -53,6 +56,7 @@ import { EventsHttp } from "./subscription/EventsHttp.ts"
 import { GrantsHttp } from "./subscription/GrantsHttp.ts"
 import { LedgerHttp } from "./subscription/LedgerHttp.ts"
 import * as LedgerDays from "./subscription/LedgerDays.ts"
+import { ReceiptsHttp } from "./subscription/ReceiptsHttp.ts"
 import * as RecordedHistory from "./subscription/RecordedHistory.ts"
 import { InboundHttp, StoreNotificationsHttp } from "./subscription/StoreNotificationsHttp.ts"
 import { StatsHttp } from "./subscription/StatsHttp.ts"
@@ -107,7 +111,16 @@ const identity = (settings: Settings, secrets: Secrets) =>
 
 const storeA = (settings: Settings) =>
   Layer.unwrapEffect(
-    Effect.map(StoreADriver.rootsOf(settings.storeARootCertificates), (roots) => StoreADriver.layer({ roots }))
+    Effect.map(StoreADriver.rootsOf(settings.storeARootCertificates), (roots) =>
+      Layer.merge(StoreADriver.layer({ roots }), PurchaseReader.layer({ roots }))
+    )
+  ).pipe(
+    Layer.provide(
+      ServerApi.layer({
+        production: Option.getOrElse(settings.storeAApiUrl, () => ServerApi.storeAUrls.production),
+        sandbox: Option.getOrElse(settings.storeASandboxApiUrl, () => ServerApi.storeAUrls.sandbox)
+      })
+    )
   )
 
 const drivers = (settings: Settings) =>
@@ -129,11 +142,9 @@ const aiEnvironment = (settings: Settings) =>
 
 /** Every service and every actor, on storage that is up to date. */
 const services = (settings: Settings, secrets: Secrets) =>
-  Layer.mergeAll(
-    SubscriptionContext.layer,
-    ChannelContext.layer({ pollInterval: settings.pollSeconds }),
-    Credentials.layer({ tokenUri: Option.none() })
-  ).pipe(
+  Layer.mergeAll(SubscriptionContext.layer, ChannelContext.layer({ pollInterval: settings.pollSeconds })).pipe(
+    Layer.provideMerge(StorePurchases.layer),
+    Layer.provideMerge(Credentials.layer({ tokenUri: Option.none() })),
     Layer.provideMerge(Layer.provide(CatalogContext.layer, RecordedHistory.layer)),
     Layer.provideMerge(identity(settings, secrets)),
     Layer.provideMerge(Webhooks.layer({ allowPrivate: settings.allowPrivateWebhooks })),
@@ -163,6 +174,7 @@ const managementApi = Layer.mergeAll(
   AppWebhooksHttp,
   StoreNotificationsHttp,
   ClientHttp,
+  ReceiptsHttp,
   ClientOfferingsHttp,
   InboundHttp
 )

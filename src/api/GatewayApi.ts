@@ -1,5 +1,4 @@
 import { HttpApi, OpenApi } from "@effect/platform"
-import { documented } from "./Document.ts"
 import { AccountsGroup } from "./gateway/AccountsGroup.ts"
 import { AiGroup } from "./gateway/AiGroup.ts"
 import { ChannelWebhooksGroup } from "./gateway/ChannelWebhooksGroup.ts"

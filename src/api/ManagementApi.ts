@@ -1,5 +1,4 @@
 import { HttpApi, OpenApi } from "@effect/platform"
-import { documented } from "./Document.ts"
 import { AppsGroup } from "./management/AppsGroup.ts"
 import { AuditGroup } from "./management/AuditGroup.ts"
 import { AppWebhooksGroup } from "./management/AppWebhooksGroup.ts"
@@ -18,6 +17,7 @@ import { OfferingsGroup } from "./management/OfferingsGroup.ts"
 import { PackagesGroup } from "./management/PackagesGroup.ts"
 import { ProductsGroup } from "./management/ProductsGroup.ts"
 import { InboundGroup, StoreNotificationsGroup } from "./management/StoreNotificationsGroup.ts"
+import { ReceiptsGroup } from "./management/ReceiptsGroup.ts"
 import { MembersGroup } from "./management/MembersGroup.ts"
 import { StatsGroup } from "./management/StatsGroup.ts"
 import { TenantsGroup } from "./management/TenantsGroup.ts"
@@ -46,6 +46,7 @@ export class ManagementApi extends HttpApi.make("management")
   .add(AppWebhooksGroup)
   .add(StoreNotificationsGroup)
   .add(ClientGroup)
+  .add(ReceiptsGroup)
   .add(ClientOfferingsGroup)
   .add(InboundGroup)
   .addError(Unavailable.wire)

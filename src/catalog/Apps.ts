@@ -7,7 +7,7 @@ import { nextId } from "../kit/Id.ts"
 import { makePublicKey } from "../kit/SecretToken.ts"
 import { AppHistory } from "./AppHistory.ts"
 import { AppRepo } from "./AppRepo.ts"
-import { App, AppId, type AppStatus } from "./domain/App.ts"
+import { App, AppId, type AppStatus, type TransferBehavior } from "./domain/App.ts"
 import { type Changes, kept } from "./domain/Changes.ts"
 import type { StoreName } from "./domain/Product.ts"
 
@@ -23,6 +23,7 @@ export interface AppFields {
   readonly packageName: Option.Option<string>
   readonly platforms: ReadonlyArray<StoreName>
   readonly status: AppStatus
+  readonly transferBehavior: TransferBehavior
 }
 
 /** Apps of a workspace (subscription management, part 4, "Apps"; contract, part 3). */
@@ -118,6 +119,7 @@ export class Apps extends Context.Tag("gatehouse/catalog/Apps")<
             packageName: kept(changes.packageName, old.packageName),
             platforms: kept(changes.platforms, old.platforms),
             status: kept(changes.status, old.status),
+            transferBehavior: kept(changes.transferBehavior, old.transferBehavior),
             updatedAt: yield* DateTime.now
           })
           yield* apps.update(next)

@@ -18,6 +18,7 @@ export const appItem = (app: App) => ({
   platforms: app.platforms,
   public_api_key: app.publicApiKey,
   status: app.status,
+  transfer_behavior: app.transferBehavior,
   created_at: DateTime.formatIso(app.createdAt),
   updated_at: DateTime.formatIso(app.updatedAt)
 })
@@ -45,7 +46,8 @@ export const AppsHttp = HttpApiBuilder.group(ServiceApi, "apps", (handlers) =>
             name: payload.name,
             bundleId: Option.fromNullable(payload.bundle_id),
             packageName: Option.fromNullable(payload.package_name),
-            platforms: payload.platforms ?? []
+            platforms: payload.platforms ?? [],
+            transferBehavior: payload.transfer_behavior ?? "transfer"
           })
           return { data: appItem(app) }
         }).pipe(Effect.catchTag("TenantNotFound", noTenant))
@@ -58,6 +60,7 @@ export const AppsHttp = HttpApiBuilder.group(ServiceApi, "apps", (handlers) =>
             name: payload.name,
             platforms: payload.platforms,
             status: payload.status,
+            transferBehavior: payload.transfer_behavior,
             bundleId: optional(payload.bundle_id),
             packageName: optional(payload.package_name)
           })

@@ -113,7 +113,8 @@ export class Bootstrap extends Context.Tag("gatehouse/catalog/Bootstrap")<
           name: wanted.name,
           bundleId: kept(wanted.bundleId, old.bundleId),
           packageName: kept(wanted.packageName, old.packageName),
-          platforms: kept(wanted.platforms, old.platforms)
+          platforms: kept(wanted.platforms, old.platforms),
+          transferBehavior: kept(wanted.transferBehavior, old.transferBehavior)
         })
         if (isSameApp(old, next)) return { app: old, change: "unchanged" as const }
         const app = App.make({ ...next, updatedAt: yield* DateTime.now })
@@ -129,6 +130,7 @@ export class Bootstrap extends Context.Tag("gatehouse/catalog/Bootstrap")<
           name: wanted.name,
           bundleId: wanted.bundleId ?? Option.none(),
           packageName: wanted.packageName ?? Option.none(),
+          transferBehavior: wanted.transferBehavior ?? "transfer",
           platforms: wanted.platforms ?? []
         })
         return { app, change: "created" as const }

@@ -22,7 +22,8 @@ const wantedApp = (app: Body["app"]): WantedApp => ({
   name: app.name,
   bundleId: option(app.bundle_id),
   packageName: option(app.package_name),
-  platforms: app.platforms
+  platforms: app.platforms,
+  transferBehavior: app.transfer_behavior
 })
 
 const wantedCatalog = ({ entitlements = [], offerings = [], products = [] }: Body): WantedCatalog => ({

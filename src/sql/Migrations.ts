@@ -14,6 +14,7 @@ import stats from "./migrations/0011_stats.ts"
 import requests from "./migrations/0012_requests.ts"
 import secrets from "./migrations/0013_secrets.ts"
 import scale from "./migrations/0015_scale.ts"
+import receipts from "./migrations/0016_receipts.ts"
 
 /** The database cannot be brought up to date, in one line for the operator: nothing was changed. */
 export class MigrationFailed extends Data.TaggedError("MigrationFailed")<{
@@ -35,7 +36,8 @@ const loader = Migrator.fromRecord({
   "0011_stats": stats,
   "0012_requests": requests,
   "0013_secrets": secrets,
-  "0015_scale": scale
+  "0015_scale": scale,
+  "0016_receipts": receipts
 })
 
 const migrateLock = 7_426_001

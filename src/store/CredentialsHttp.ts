@@ -1,11 +1,12 @@
 import { HttpApiBuilder } from "@effect/platform"
-import { DateTime, Effect, Option, Record, Redacted } from "effect"
-import { Invalid, NotFound } from "../api/Problem.ts"
+import { DateTime, Duration, Effect, Option, Record, Redacted } from "effect"
+import { BadGateway, Conflict, Invalid, NotFound, Unavailable } from "../api/Problem.ts"
 import { ServiceApi } from "../api/ServiceApi.ts"
 import { callerApp } from "../catalog/CallerAppHttp.ts"
 import { fieldErrors } from "../http/ErrorEnvelope.ts"
 import { pageAnswer, pageOf } from "../http/Pages.ts"
 import { Credentials } from "./Credentials.ts"
+import { StorePurchases } from "./StorePurchases.ts"
 import type { Credential } from "./domain/Credential.ts"
 
 const credentialItem = (credential: Credential) => ({
@@ -28,6 +29,7 @@ const revealed = (field: unknown): unknown => (Redacted.isRedacted(field) ? Reda
 export const CredentialsHttp = HttpApiBuilder.group(ServiceApi, "credentials", (handlers) =>
   Effect.gen(function* () {
     const credentials = yield* Credentials
+    const stores = yield* StorePurchases
 
     return handlers
       .handle("listCredentials", ({ path, urlParams }) =>
@@ -54,6 +56,31 @@ export const CredentialsHttp = HttpApiBuilder.group(ServiceApi, "credentials", (
           const uuid = yield* credentials.remove(app.id, path.credential)
           return { data: { uuid, deleted: true as const } }
         }).pipe(Effect.catchTag("CredentialNotFound", () => new NotFound({ message: "No such credential." })))
+      )
+      .handle("verifyCredential", ({ path, urlParams }) =>
+        Effect.gen(function* () {
+          const app = yield* callerApp(path.app)
+          const said = yield* stores.verify(app, path.platform, urlParams.environment).pipe(
+            Effect.map((answer) => ({ accepted: true, answer })),
+            Effect.catchTag("CredentialRejected", ({ detail }) =>
+              Effect.succeed({ accepted: false, answer: `The store refuses the credential: ${detail}.` })
+            )
+          )
+          const checkedAt = DateTime.formatIso(yield* DateTime.now)
+          return { data: { platform: path.platform, ...urlParams, ...said, checked_at: checkedAt } }
+        }).pipe(
+          Effect.catchTags({
+            NoCredential: () => new Conflict({ message: `The app has no credential for ${path.platform}.` }),
+            StoreAnswerWrong: ({ detail }) => new BadGateway({ message: `The store answered wrongly: ${detail}.` }),
+            StoreDown: ({ detail }) =>
+              new Unavailable({ message: `The store does not answer: ${detail}.`, retryAfter: 30 }),
+            StoreLimited: ({ retryAfter }) =>
+              new Unavailable({
+                message: "The store asks for a pause.",
+                retryAfter: Math.ceil(Duration.toSeconds(retryAfter))
+              })
+          })
+        )
       )
   })
 )

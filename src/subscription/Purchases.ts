@@ -1,5 +1,5 @@
-import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
-import type { AppId } from "../catalog/domain/App.ts"
+import { Context, Data, DateTime, Effect, Layer, Option, Schema } from "effect"
+import type { AppId, TransferBehavior } from "../catalog/domain/App.ts"
 import { nextId } from "../kit/Id.ts"
 import { PurchaseFact } from "../store/domain/PurchaseFact.ts"
 import { anonymousId, AppUserId, type Customer } from "./domain/Customer.ts"
@@ -12,13 +12,36 @@ import { Events } from "./Events.ts"
 import { SubscriptionRepo } from "./SubscriptionRepo.ts"
 import { TransactionRepo } from "./TransactionRepo.ts"
 
+/** The purchase is another customer's, and the app keeps it there. */
+export class OwnedByAnother extends Data.TaggedError("OwnedByAnother")<{}> {}
+
+/** The purchase is an anonymous customer's, who turns out to be the claimant: the two are to be merged first. */
+export class OwnedByStranger extends Data.TaggedError("OwnedByStranger")<{
+  readonly stranger: AppUserId
+  readonly claimant: AppUserId
+}> {}
+
+/** Who shows a purchase, and what becomes of it when it is another's. */
+export interface Claim {
+  readonly appUserId: AppUserId
+  readonly transferBehavior: TransferBehavior
+}
+
 /**
  * Turns a store's statement into state, ledger and domain events, inside the caller's transaction. Repeats change
  * nothing; the order of arrival does not matter (contract, part 3, "Store notifications").
  */
 export class Purchases extends Context.Tag("gatehouse/subscription/Purchases")<
   Purchases,
-  { readonly apply: (appId: AppId, fact: PurchaseFact) => Effect.Effect<void> }
+  {
+    readonly apply: (appId: AppId, fact: PurchaseFact) => Effect.Effect<void>
+    /** The same for somebody who proves the purchase, and to whom it belongs from now on. */
+    readonly claim: (
+      appId: AppId,
+      fact: PurchaseFact,
+      claim: Claim
+    ) => Effect.Effect<void, OwnedByAnother | OwnedByStranger>
+  }
 >() {
   static readonly layer = Layer.effect(
     Purchases,
@@ -43,9 +66,51 @@ export class Purchases extends Context.Tag("gatehouse/subscription/Purchases")<
         return { id: SubscriptionId.make(yield* nextId), customer: yield* ownerNamedBy(appId, fact) }
       })
 
-      const apply = Effect.fn("Purchases.apply")(function* (appId: AppId, fact: PurchaseFact) {
-        yield* subscriptions.lockChain(appId, fact)
-        const { customer, id } = yield* chainOf(appId, fact)
+      const transfer = Effect.fn("Purchases.transfer")(function* (
+        appId: AppId,
+        fact: PurchaseFact,
+        chain: { readonly id: SubscriptionId; readonly from: Customer; readonly to: Customer }
+      ) {
+        yield* subscriptions.moveTo(chain.id, chain.to.id)
+        yield* events.record(appId, [
+          {
+            cause: `customer.transferred:${yield* nextId}`,
+            type: "customer.transferred",
+            appUserId: chain.to.appUserId,
+            store: Option.some(fact.store),
+            environment: Option.some(fact.environment),
+            subscriptionId: Option.some(chain.id),
+            data: { from_customer_uuid: chain.from.id, to_customer_uuid: chain.to.id, subscription_uuid: chain.id }
+          }
+        ])
+      })
+
+      const claimedChain = Effect.fn("Purchases.claimedChain")(function* (
+        appId: AppId,
+        fact: PurchaseFact,
+        { appUserId, transferBehavior }: Claim
+      ) {
+        const { environment, originalTransactionId, store } = fact
+        const known = yield* subscriptions.ofChain({ appId, store, environment, originalTransactionId })
+        const to = yield* customers.ensure(appId, appUserId)
+        if (Option.isNone(known)) return { id: SubscriptionId.make(yield* nextId), customer: to }
+        const { customerId, id } = known.value
+        const from = yield* customers.byId(customerId)
+        if (from.id === to.id) return { id, customer: to }
+        const isErased = Option.isSome(from.erasedAt)
+        if (from.isAnonymous && !isErased && !to.isAnonymous) {
+          return yield* new OwnedByStranger({ stranger: from.appUserId, claimant: to.appUserId })
+        }
+        if (transferBehavior === "keep" && !isErased) return yield* new OwnedByAnother()
+        yield* transfer(appId, fact, { id, from, to })
+        return { id, customer: to }
+      })
+
+      const record = Effect.fn("Purchases.record")(function* (
+        appId: AppId,
+        fact: PurchaseFact,
+        { customer, id }: { readonly id: SubscriptionId; readonly customer: Customer }
+      ) {
         const now = yield* DateTime.now
         const known = yield* subscriptions.facts(id)
         const history = replay([fact, ...known.map((row) => row.fact)])
@@ -70,7 +135,16 @@ export class Purchases extends Context.Tag("gatehouse/subscription/Purchases")<
         )
       })
 
-      return Purchases.of({ apply })
+      return Purchases.of({
+        apply: Effect.fn("Purchases.apply")(function* (appId, fact) {
+          yield* subscriptions.lockChain(appId, fact)
+          yield* record(appId, fact, yield* chainOf(appId, fact))
+        }),
+        claim: Effect.fn("Purchases.claim")(function* (appId, fact, claim) {
+          yield* subscriptions.lockChain(appId, fact)
+          yield* record(appId, fact, yield* claimedChain(appId, fact, claim))
+        })
+      })
     })
   ).pipe(Layer.provide([SubscriptionRepo.Default, TransactionRepo.Default]))
 }

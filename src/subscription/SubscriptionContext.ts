@@ -8,12 +8,14 @@ import { Identities } from "./Identities.ts"
 import { Ledger } from "./Ledger.ts"
 import { Notifications } from "./Notifications.ts"
 import { Purchases } from "./Purchases.ts"
+import { Receipts } from "./Receipts.ts"
 import { Stats } from "./Stats.ts"
 import { SubscriberReader } from "./SubscriberReader.ts"
 
 /** Customers, purchases and their events, with the inbox of the stores. */
 export const layer = Layer.mergeAll(
   Notifications.layer,
+  Receipts.layer.pipe(Layer.provide(Identities.layer)),
   Ledger.layer,
   Grants.layer,
   Identities.layer,

@@ -82,6 +82,12 @@ export class SubscriptionRepo extends Effect.Service<SubscriptionRepo>()("gateho
           expires_date = excluded.expires_date, state = excluded.state, updated_at = excluded.updated_at`
     }, Effect.orDie)
 
+    /** The chain with its whole ledger. */
+    const moveTo = Effect.fn("SubscriptionRepo.moveTo")(function* (id: SubscriptionId, customerId: CustomerId) {
+      yield* sql`UPDATE subscriptions SET customer_id = ${customerId} WHERE id = ${id}`
+      yield* sql`UPDATE transactions SET customer_id = ${customerId} WHERE subscription_id = ${id}`
+    }, Effect.orDie)
+
     /** False when this statement is known already. */
     const insertFact = Effect.fn("SubscriptionRepo.insertFact")(function* (
       subscriptionId: SubscriptionId,
@@ -132,6 +138,6 @@ export class SubscriptionRepo extends Effect.Service<SubscriptionRepo>()("gateho
       }),
       Effect.orDie
     )
-    return { lockChain, ofChain, save, insertFact, forgetWords, facts, page } as const
+    return { lockChain, ofChain, save, moveTo, insertFact, forgetWords, facts, page } as const
   })
 }) {}

@@ -49,7 +49,13 @@ const tenant = Effect.gen(function* () {
 
 const newApp = Effect.gen(function* () {
   const apps = yield* Apps
-  const fields = { name: "Notes", bundleId: Option.none(), packageName: Option.none(), platforms: [] }
+  const fields = {
+    name: "Notes",
+    bundleId: Option.none(),
+    packageName: Option.none(),
+    platforms: [],
+    transferBehavior: "transfer" as const
+  }
   return yield* apps.create(yield* tenant, fields)
 })
 
@@ -164,7 +170,13 @@ layer(services, { excludeTestServices: true })("the catalogue on PostgreSQL", (i
       const apps = yield* Apps
       const bootstrap = yield* Bootstrap
       const gone = TenantId.make(yield* nextId)
-      const fields = { name: "Notes", bundleId: Option.none(), packageName: Option.none(), platforms: [] }
+      const fields = {
+        name: "Notes",
+        bundleId: Option.none(),
+        packageName: Option.none(),
+        platforms: [],
+        transferBehavior: "transfer"
+      }
       strictEqual((yield* Effect.flip(apps.create(gone, fields)))._tag, "TenantNotFound")
       const nothing = { products: [], entitlements: [], offerings: [] }
       strictEqual((yield* Effect.flip(bootstrap.apply(gone, { name: "Notes" }, nothing)))._tag, "TenantNotFound")

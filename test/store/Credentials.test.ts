@@ -35,6 +35,7 @@ const makeApp = Effect.gen(function* () {
     packageName: Option.some("com.example.notes"),
     platforms: [],
     status: "active",
+    transferBehavior: "transfer",
     createdAt: now,
     updatedAt: now
   })

@@ -26,6 +26,8 @@ export const makeWorld = Effect.gen(function* () {
   const env = {
     DATABASE_URL: databaseUrl,
     STORE_A_ROOT_CERTIFICATES: rootFile,
+    STORE_A_API_URL: storeA.url,
+    STORE_A_SANDBOX_API_URL: `${storeA.url}/sandbox`,
     PLATFORM_B_URL: platformB.url,
     PLATFORM_B_POLL_SECONDS: "1"
   }

@@ -1,6 +1,6 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
-import { AppStatus } from "../../catalog/domain/App.ts"
+import { AppStatus, TransferBehavior } from "../../catalog/domain/App.ts"
 import { StoreName } from "../../catalog/domain/Product.ts"
 import { data, Deleted, fields, list, Name, Timestamp } from "../Envelope.ts"
 import { cursor, limit } from "../Page.ts"
@@ -17,6 +17,7 @@ export const App = Schema.Struct({
   platforms: Schema.Array(StoreName),
   public_api_key: Schema.String.annotations({ description: "Key of the mobile SDK, `app_pk_…`; public by design" }),
   status: AppStatus,
+  transfer_behavior: TransferBehavior,
   created_at: Timestamp,
   updated_at: Timestamp
 }).annotations({
@@ -31,6 +32,7 @@ export const App = Schema.Struct({
       package_name: "com.example.notes",
       platforms: ["store_a", "store_b"],
       public_api_key: "app_pk_0Qx7Jr2mB5nT8vYc1Wd4Zf6Hk9Lp3Sg5",
+      transfer_behavior: "transfer",
       status: "active",
       created_at: "2026-03-02T08:00:00.000Z",
       updated_at: "2026-03-02T08:00:00.000Z"
@@ -49,7 +51,11 @@ export const AppFields = {
   name: Name.annotations({ examples: ["Notes"] }),
   bundle_id: Schema.optional(Schema.NullOr(StoreId)).annotations({ description: "In store A, `com.example.notes`" }),
   package_name: Schema.optional(Schema.NullOr(StoreId)).annotations({ description: "In store B" }),
-  platforms: Schema.optional(Schema.Array(StoreName))
+  platforms: Schema.optional(Schema.Array(StoreName)),
+  transfer_behavior: Schema.optional(TransferBehavior).annotations({
+    description:
+      "What becomes of a purchase that a second customer proves by a receipt: `transfer` (default) moves it there, `keep` refuses the receipt (409)"
+  })
 }
 
 export const TenantHeader = fields({

@@ -2,9 +2,10 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/p
 import { Schema } from "effect"
 import { CredentialPlatform } from "../../store/domain/Credential.ts"
 import { Environment } from "../../store/domain/PurchaseFact.ts"
-import { data, Deleted, list, Timestamp } from "../Envelope.ts"
+import { data, Deleted, fields, list, Timestamp } from "../Envelope.ts"
 import { PageQuery } from "../Page.ts"
-import { BadRequest, Invalid, NotFound } from "../Problem.ts"
+import { BadGateway, BadRequest, Conflict, Invalid, NotFound } from "../Problem.ts"
+import { repeatable } from "../Repeatable.ts"
 import { AccessTokenAuth, requires } from "../Security.ts"
 import { appPath } from "./AppsGroup.ts"
 
@@ -95,6 +96,26 @@ const CredentialRequest = Schema.Struct(
   }
 })
 
+const Verification = Schema.Struct({
+  platform: CredentialPlatform,
+  environment: Environment,
+  accepted: Schema.Boolean.annotations({ description: "Whether the store accepts the credential" }),
+  answer: Schema.String.annotations({ description: "What the store said, for a person" }),
+  checked_at: Timestamp
+}).annotations({
+  identifier: "CredentialVerification",
+  examples: [
+    {
+      platform: "store_a",
+      environment: "production",
+      accepted: true,
+      answer: "The store accepts the credential and sends a test notification.",
+      checked_at: "2026-11-21T10:00:00.000Z"
+    }
+  ]
+})
+
+const platformPath = HttpApiSchema.param("platform", CredentialPlatform)
 const credentialPath = HttpApiSchema.param("credential", Schema.String)
 
 export class CredentialsGroup extends HttpApiGroup.make("credentials")
@@ -133,5 +154,23 @@ export class CredentialsGroup extends HttpApiGroup.make("credentials")
       .addError(NotFound.wire)
       .annotateContext(requires("credentials:write", "admin"))
       .annotate(OpenApi.Summary, "Remove store credentials and their secret")
+  )
+  .add(
+    HttpApiEndpoint.post("verifyCredential")`/apps/${appPath}/credentials/${platformPath}/verify`
+      .setUrlParams(fields({ environment: Schema.optionalWith(Environment, { default: () => "production" as const }) }))
+      .addSuccess(data(Verification))
+      .addError(NotFound.wire)
+      .addError(Conflict.wire)
+      .addError(Invalid.wire)
+      .addError(BadGateway.wire)
+      .annotateContext(requires("credentials:write", "admin"))
+      .annotateContext(repeatable("leased"))
+      .annotate(OpenApi.Summary, "Ask the store whether it accepts the credential")
+      .annotate(
+        OpenApi.Description,
+        "Store A is asked for a test notification, which it sends to the address that is entered there. A store that " +
+          "refuses the credential is a success of this call, with `accepted: false`. 409 when the app has no credential " +
+          "for that platform and environment, 502 when the answer makes no sense, 503 when there is none."
+      )
   )
   .middleware(AccessTokenAuth) {}

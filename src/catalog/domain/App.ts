@@ -9,6 +9,10 @@ export type AppId = typeof AppId.Type
 export const AppStatus = Schema.Literal("active", "paused", "archived")
 export type AppStatus = typeof AppStatus.Type
 
+/** What becomes of a purchase that a second customer proves: it moves to that one, or stays and the proof is refused. */
+export const TransferBehavior = Schema.Literal("transfer", "keep")
+export type TransferBehavior = typeof TransferBehavior.Type
+
 export class App extends Schema.Class<App>("App")({
   id: AppId,
   tenantId: TenantId,
@@ -19,6 +23,7 @@ export class App extends Schema.Class<App>("App")({
   platforms: Schema.Array(StoreName),
   publicApiKey: Schema.String,
   status: AppStatus,
+  transferBehavior: TransferBehavior,
   createdAt: Schema.DateTimeUtcFromDate,
   updatedAt: Schema.DateTimeUtcFromDate
 }) {}

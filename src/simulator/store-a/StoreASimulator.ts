@@ -1,16 +1,15 @@
 import { randomUUID } from "node:crypto"
-import { HttpClient, HttpClientRequest, HttpRouter, HttpServerRequest } from "@effect/platform"
+import { HttpClient, HttpClientRequest, HttpRouter } from "@effect/platform"
 import { Clock, Effect, Option, Schema } from "effect"
 import { body, json, listen } from "../SimulatorServer.ts"
 import { NewPurchase, type Purchase, renewalPayload, transactionPayload } from "./Purchase.ts"
+import * as ServerRoutes from "./ServerRoutes.ts"
 import { makeAuthority } from "./SigningAuthority.ts"
 
-interface Sent {
+interface Sent extends ServerRoutes.SentNotification {
   readonly notificationType: string
   readonly subtype: string | undefined
   readonly notificationUUID: string
-  readonly signedDate: number
-  readonly signedPayload: string
   readonly url: string | undefined
 }
 
@@ -21,17 +20,11 @@ export interface StoreASimulator {
 
 const gracePeriod = 16 * 86_400_000
 
-const notFound = json({ errorCode: 4040010, errorMessage: "Transaction id not found." }, 404)
-
 const AtWill = Schema.Struct({ grace: Schema.optionalWith(Schema.Boolean, { default: () => false }) })
 
-const bearer = Effect.map(
-  HttpServerRequest.HttpServerRequest,
-  ({ headers }) => headers["authorization"]?.startsWith("Bearer ey") === true
-)
-
 /**
- * Stands in for store A: an own signing authority, notifications pushed to `notificationUrl`, a part of the Server API,
+ * Stands in for store A: an own signing authority, notifications pushed to `notificationUrl`, the Server API
+ * (sandbox under `/sandbox`),
  * and a control API under `/_control`. The clock is the runtime's.
  */
 export const start = Effect.fn("StoreASimulator.start")(function* (options: {
@@ -41,12 +34,14 @@ export const start = Effect.fn("StoreASimulator.start")(function* (options: {
   const authority = yield* makeAuthority()
   const client = yield* HttpClient.HttpClient
   const purchases = new Map<string, Purchase>()
+  const periods: Array<Purchase> = []
   const sent: Array<Sent> = []
+  const tested = new Map<string, { signedPayload: string; result: string; at: number }>()
   let lastTransaction = 2_000_000_000
 
   const nextTransaction = () => String(++lastTransaction)
 
-  const deliver = (notification: Sent) =>
+  const deliver = (notification: Pick<Sent, "signedPayload" | "url">) =>
     notification.url === undefined
       ? Effect.succeed(null)
       : HttpClientRequest.post(notification.url).pipe(
@@ -80,9 +75,13 @@ export const start = Effect.fn("StoreASimulator.start")(function* (options: {
       }
     })
     const url = purchase.terms.notification_url ?? Option.getOrUndefined(options.notificationUrl)
-    const notification = { notificationType: type, subtype, notificationUUID, signedDate, signedPayload, url }
+    const { bundle_id: bundleId, environment } = purchase.terms
+    const named = { notificationType: type, subtype, notificationUUID, bundleId, environment }
+    const notification = { ...named, signedDate, signedPayload, url }
     sent.push(notification)
     purchases.set(purchase.originalTransactionId, purchase)
+    const known = periods.findIndex(({ transactionId }) => transactionId === purchase.transactionId)
+    periods.splice(known === -1 ? periods.length : known, 1, purchase)
     const receiver = yield* deliver(notification)
     return json({ purchase, notification, receiver })
   })
@@ -106,12 +105,6 @@ export const start = Effect.fn("StoreASimulator.start")(function* (options: {
         return yield* notify(type, subtype, { ...purchase, ...changes })
       })
     )
-
-  const byTransaction = Effect.map(HttpRouter.params, ({ id }) =>
-    [...purchases.values()].find(
-      ({ originalTransactionId, transactionId }) => id === originalTransactionId || id === transactionId
-    )
-  )
 
   const control = HttpRouter.empty.pipe(
     HttpRouter.get("/_control/root.pem", Effect.succeed(json({ pem: authority.rootPem }))),
@@ -184,49 +177,29 @@ export const start = Effect.fn("StoreASimulator.start")(function* (options: {
     )
   )
 
-  const serverApi = HttpRouter.empty.pipe(
-    HttpRouter.get(
-      "/inApps/v1/transactions/:id",
-      Effect.gen(function* () {
-        if (!(yield* bearer)) return json("", 401)
-        const purchase = yield* byTransaction
-        if (purchase === undefined) return notFound
-        const now = yield* Clock.currentTimeMillis
-        return json({ signedTransactionInfo: yield* authority.sign(transactionPayload(purchase, now)) })
+  const testOf: ServerRoutes.Books["testOf"] = (bundleId, environment) =>
+    Effect.gen(function* () {
+      const target = [...purchases.values()].find(
+        ({ terms }) => terms.bundle_id === bundleId && terms.notification_url !== undefined
+      )
+      const url = target?.terms.notification_url ?? Option.getOrUndefined(options.notificationUrl)
+      if (url === undefined) return Option.none()
+      const at = yield* Clock.currentTimeMillis
+      const notificationUUID = randomUUID()
+      const signedPayload = yield* authority.sign({
+        notificationType: "TEST",
+        notificationUUID,
+        version: "2.0",
+        signedDate: at,
+        data: { environment, bundleId, bundleVersion: "1" }
       })
-    ),
-    HttpRouter.get(
-      "/inApps/v1/subscriptions/:id",
-      Effect.gen(function* () {
-        if (!(yield* bearer)) return json("", 401)
-        const purchase = yield* byTransaction
-        if (purchase === undefined) return notFound
-        const now = yield* Clock.currentTimeMillis
-        const { originalTransactionId, status, terms } = purchase
-        const signedTransactionInfo = yield* authority.sign(transactionPayload(purchase, now))
-        const signedRenewalInfo = yield* authority.sign(renewalPayload(purchase, now))
-        const lastTransactions = [{ status, originalTransactionId, signedTransactionInfo, signedRenewalInfo }]
-        return json({
-          environment: terms.environment,
-          bundleId: terms.bundle_id,
-          data: [{ subscriptionGroupIdentifier: "simulated", lastTransactions }]
-        })
-      })
-    ),
-    HttpRouter.post(
-      "/inApps/v1/notifications/history",
-      Effect.gen(function* () {
-        if (!(yield* bearer)) return json("", 401)
-        const range = yield* body(Schema.Struct({ startDate: Schema.Number, endDate: Schema.Number }))
-        const inside = sent.filter(({ signedDate }) => range.startDate <= signedDate && signedDate <= range.endDate)
-        return json({
-          hasMore: false,
-          notificationHistory: inside.map(({ signedPayload }) => ({ signedPayload, sendAttempts: [] }))
-        })
-      })
-    )
-  )
+      const receiver = yield* deliver({ signedPayload, url })
+      const result = receiver?.status === 200 ? "SUCCESS" : "UNSUCCESSFUL_HTTP_RESPONSE_CODE"
+      tested.set(notificationUUID, { signedPayload, result, at })
+      return Option.some(notificationUUID)
+    })
 
+  const serverApi = ServerRoutes.make(authority, { purchases, periods, sent, tested, testOf })
   const { url } = yield* listen(HttpRouter.concat(control, serverApi), options.port)
   return { url, rootPem: authority.rootPem } satisfies StoreASimulator
 })

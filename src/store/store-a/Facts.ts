@@ -1,4 +1,4 @@
-import { Option, Record } from "effect"
+import { DateTime, Option, Record } from "effect"
 import type { ProductType } from "../../catalog/domain/Product.ts"
 import {
   type FactKind,
@@ -105,3 +105,27 @@ export const factOf = (
       renewal: Option.map(renewal, renewalOf)
     })
   )
+
+/**
+ * What the store says when it is asked: `state` is the chain's own, none for what never renews. Its id is made of
+ * transaction and signing time, so that the same words are one statement.
+ */
+export const observedFact = (
+  transaction: TransactionPayload,
+  state: Option.Option<{ readonly renewal: RenewalPayload; readonly status: number }>
+): PurchaseFact =>
+  PurchaseFact.make({
+    factId: `read:${transaction.transactionId}:${DateTime.toEpochMillis(transaction.signedDate)}`,
+    store: "store_a",
+    environment: transaction.environment === "Production" ? "production" : "sandbox",
+    kind: transaction.transactionReason === "RENEWAL" ? "renewed" : "observed",
+    signedAt: transaction.signedDate,
+    originalTransactionId: transaction.originalTransactionId,
+    accountToken: Option.fromNullable(transaction.appAccountToken),
+    status: Option.match(state, {
+      onNone: () => (transaction.revocationDate === undefined ? "active" : "revoked"),
+      onSome: ({ status }) => statuses[status] ?? "unknown"
+    }),
+    transaction: transactionOf(transaction),
+    renewal: Option.map(state, ({ renewal }) => renewalOf(renewal))
+  })

@@ -49,7 +49,8 @@ export const TransactionPayload = Schema.parseJson(
     offerType: Schema.optional(Schema.Number),
     offerDiscountType: Text,
     price: Schema.optional(Schema.Int.pipe(Schema.between(0, 1e12))),
-    currency: Text
+    currency: Text,
+    transactionReason: Text
   })
 )
 export type TransactionPayload = typeof TransactionPayload.Type

@@ -1,0 +1,10 @@
+import { SqlClient } from "@effect/sql"
+import { Effect } from "effect"
+
+export default Effect.flatMap(
+  SqlClient.SqlClient,
+  (sql) => sql`
+    ALTER TABLE apps ADD COLUMN transfer_behavior text NOT NULL DEFAULT 'transfer'
+      CHECK (transfer_behavior IN ('transfer', 'keep'));
+  `
+)
