@@ -27,6 +27,21 @@ export class DeliveryRepo extends Effect.Service<DeliveryRepo>()("gatehouse/webh
       ), '[]') AS attempts
       FROM webhook_deliveries JOIN webhook_events ON webhook_events.id = webhook_deliveries.event_id`
 
+    /** Says the state, and what is indexed of it: that something is still to do, or that it was lost. */
+    const inState = (state: DeliveryState) => {
+      switch (state) {
+        case "pending":
+        case "delivering":
+        case "failed":
+          return sql`AND state = ${state} AND due_at IS NOT NULL`
+        case "exhausted":
+        case "canceled":
+          return sql`AND lost = ${state}`
+        case "succeeded":
+          return sql`AND state = ${state}`
+      }
+    }
+
     const page = Effect.fn("DeliveryRepo.page")(
       SqlSchema.findAll({
         Request: Filters,
@@ -35,7 +50,7 @@ export class DeliveryRepo extends Effect.Service<DeliveryRepo>()("gatehouse/webh
           ${selection} WHERE webhook_events.owner_kind = ${ownerKind} AND (${ownerId}::uuid IS NULL OR webhook_deliveries.owner_id = ${ownerId}::uuid)
           AND (${endpointId}::uuid IS NULL OR endpoint_id = ${endpointId}::uuid)
           AND (${event}::text IS NULL OR webhook_deliveries.event = ${event}::text)
-          AND (${state}::text IS NULL OR state = ${state}::text)
+          ${state === null ? sql`` : inState(state)}
           AND (${before}::uuid IS NULL OR webhook_deliveries.id < ${before}::uuid)
           ORDER BY webhook_deliveries.id DESC LIMIT ${limit}`
       }),
