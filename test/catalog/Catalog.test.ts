@@ -175,7 +175,7 @@ layer(services, { excludeTestServices: true })("the catalogue on PostgreSQL", (i
         bundleId: Option.none(),
         packageName: Option.none(),
         platforms: [],
-        transferBehavior: "transfer"
+        transferBehavior: "transfer" as const
       }
       strictEqual((yield* Effect.flip(apps.create(gone, fields)))._tag, "TenantNotFound")
       const nothing = { products: [], entitlements: [], offerings: [] }
