@@ -46,6 +46,7 @@ import * as Retention from "./sql/Retention.ts"
 import { Credentials } from "./store/Credentials.ts"
 import { CredentialsHttp } from "./store/CredentialsHttp.ts"
 import * as StoreADriver from "./store/store-a/StoreADriver.ts"
+import * as StoreBDriver from "./store/store-b/StoreBDriver.ts"
 import { AppWebhooksHttp } from "./subscription/AppWebhooksHttp.ts"
 import { ClientHttp } from "./subscription/ClientHttp.ts"
 import { CustomersHttp } from "./subscription/CustomersHttp.ts"
@@ -109,6 +110,23 @@ const storeA = (settings: Settings) =>
     Effect.map(StoreADriver.rootsOf(settings.storeARootCertificates), (roots) => StoreADriver.layer({ roots }))
   )
 
+const withoutSlash = (url: string) => url.replace(/\/+$/, "")
+
+/** A push names the endpoint that it was sent to as its audience, unless the subscription sets another. */
+const storeB = (settings: Settings) =>
+  StoreBDriver.layer({
+    apiUrl: settings.storeBApiUrl,
+    pushKeysUrl: settings.storeBPushKeysUrl,
+    pushAudience: (app) =>
+      Option.orElse(settings.storeBPushAudience, () =>
+        Option.map(settings.publicUrl, (url) => `${withoutSlash(url)}/api/v1/stores/store_b/notifications/${app}`)
+      ),
+    pushEmail: settings.storeBPushEmail
+  }).pipe(Layer.provide(NodeHttpClient.layerUndici))
+
+const credentials = (settings: Settings) =>
+  Credentials.layer({ tokenUri: Option.map(settings.storeBApiUrl, (url) => `${withoutSlash(url)}/token`) })
+
 const drivers = (settings: Settings) =>
   Layer.mergeAll(
     storeA(settings),
@@ -128,11 +146,9 @@ const aiEnvironment = (settings: Settings) =>
 
 /** Every service and every actor, on storage that is up to date. */
 const services = (settings: Settings, secrets: Secrets) =>
-  Layer.mergeAll(
-    SubscriptionContext.layer,
-    ChannelContext.layer({ pollInterval: settings.pollSeconds }),
-    Credentials.layer({ tokenUri: Option.none() })
-  ).pipe(
+  Layer.mergeAll(SubscriptionContext.layer, ChannelContext.layer({ pollInterval: settings.pollSeconds })).pipe(
+    Layer.provide(storeB(settings)),
+    Layer.provideMerge(credentials(settings)),
     Layer.provideMerge(Layer.provide(CatalogContext.layer, RecordedHistory.layer)),
     Layer.provideMerge(identity(settings, secrets)),
     Layer.provideMerge(Webhooks.layer({ allowPrivate: settings.allowPrivateWebhooks })),

@@ -13,6 +13,7 @@ import credentials from "./migrations/0010_credentials.ts"
 import stats from "./migrations/0011_stats.ts"
 import requests from "./migrations/0012_requests.ts"
 import secrets from "./migrations/0013_secrets.ts"
+import tokens from "./migrations/0017_tokens.ts"
 
 /** The database cannot be brought up to date, in one line for the operator: nothing was changed. */
 export class MigrationFailed extends Data.TaggedError("MigrationFailed")<{
@@ -33,7 +34,8 @@ const loader = Migrator.fromRecord({
   "0010_credentials": credentials,
   "0011_stats": stats,
   "0012_requests": requests,
-  "0013_secrets": secrets
+  "0013_secrets": secrets,
+  "0017_tokens": tokens
 })
 
 const migrateLock = 7_426_001

@@ -8,12 +8,15 @@ import { Identities } from "./Identities.ts"
 import { Ledger } from "./Ledger.ts"
 import { Notifications } from "./Notifications.ts"
 import { Purchases } from "./Purchases.ts"
+import { StoreBNotifications } from "./StoreBNotifications.ts"
+import { StoreBPurchases } from "./StoreBPurchases.ts"
 import { Stats } from "./Stats.ts"
 import { SubscriberReader } from "./SubscriberReader.ts"
 
 /** Customers, purchases and their events, with the inbox of the stores. */
 export const layer = Layer.mergeAll(
   Notifications.layer,
+  StoreBNotifications.layer.pipe(Layer.provide(StoreBPurchases.layer)),
   Ledger.layer,
   Grants.layer,
   Identities.layer,
