@@ -1,94 +1,24 @@
-import { Array, Config, ConfigError, Data, Duration, Effect, Either, LogLevel, Option, Redacted } from "effect"
+import { Config, type ConfigError, Data, Duration, Effect, LogLevel, Option } from "effect"
+import {
+  type Setting,
+  setting,
+  wholeNumber,
+  oneOf,
+  flag,
+  httpUrl,
+  secretUrl,
+  optional,
+  otherwise,
+  text,
+  secretText,
+  encryptionKeys,
+  jwtSecret,
+  email,
+  paths
+} from "./Setting.ts"
 
 /** A setting with a wrong value: one line for the operator that names the variable and what it must be. */
 export class SettingWrong extends Data.TaggedError("SettingWrong")<{ readonly message: string }> {}
-
-export interface SettingDoc {
-  readonly name: string
-  readonly kind: string
-  readonly fallback: string
-  readonly meaning: string
-}
-
-export interface Setting<A> extends SettingDoc {
-  readonly config: Config.Config<A>
-}
-
-const setting = <A>(
-  name: string,
-  kind: string,
-  fallback: string,
-  meaning: string,
-  read: (config: Config.Config<string>) => Config.Config<A>
-): Setting<A> => ({ name, kind, fallback, meaning, config: read(Config.nonEmptyString(name)) })
-
-const checked =
-  <A>(must: string, parse: (text: string) => Option.Option<A>) =>
-  (config: Config.Config<string>): Config.Config<A> =>
-    Config.mapOrFail(config, (text) =>
-      Either.fromOption(parse(text), () => ConfigError.InvalidData([], `must be ${must}`))
-    )
-
-const wholeNumber = (minimum: number, maximum: number) =>
-  checked(`a whole number from ${minimum} to ${maximum}`, (text) =>
-    Option.filter(Option.some(Number(text)), (n) => /^\d+$/.test(text) && n >= minimum && n <= maximum)
-  )
-
-const oneOf = <const Choices extends ReadonlyArray<string>>(...choices: Choices) =>
-  checked<Choices[number]>(choices.join(" or "), (text) => Array.findFirst(choices, (choice) => choice === text))
-
-const flag = (config: Config.Config<string>) => Config.map(oneOf("true", "false")(config), (text) => text === "true")
-
-const url = (...protocols: ReadonlyArray<string>) =>
-  checked(`a URL that begins with ${protocols.map((protocol) => `${protocol}//`).join(" or ")}`, (text) =>
-    URL.canParse(text) && protocols.includes(new URL(text).protocol) ? Option.some(text) : Option.none()
-  )
-
-const httpUrl = url("http:", "https:")
-const secretUrl =
-  (...protocols: ReadonlyArray<string>) =>
-  (config: Config.Config<string>) =>
-    Config.map(url(...protocols)(config), (text) => Redacted.make(text))
-
-const optional =
-  <A>(read: (config: Config.Config<string>) => Config.Config<A>) =>
-  (config: Config.Config<string>) =>
-    Config.option(read(config))
-
-const otherwise =
-  <A>(read: (config: Config.Config<string>) => Config.Config<A>, value: A) =>
-  (config: Config.Config<string>) =>
-    Config.withDefault(read(config), value)
-
-const text = (config: Config.Config<string>) => config
-const secretText = (config: Config.Config<string>) => Config.map(config, (value) => Redacted.make(value))
-
-const encryptionKeys = checked<Array.NonEmptyReadonlyArray<Redacted.Redacted<Buffer>>>(
-  "base64 of 32 bytes, or several of them separated by commas",
-  (list) => {
-    const keys = list.split(",").map((part) => Buffer.from(part.trim(), "base64"))
-    const sealed: ReadonlyArray<Redacted.Redacted<Buffer>> = keys.map((key) => Redacted.make(key))
-    return keys.every((key) => key.length === 32) && Array.isNonEmptyReadonlyArray(sealed)
-      ? Option.some(sealed)
-      : Option.none()
-  }
-)
-
-const jwtSecret = checked("at least 32 bytes long", (value) =>
-  Buffer.byteLength(value) >= 32 ? Option.some(Redacted.make(value)) : Option.none()
-)
-
-const email = checked("an e-mail address", (value) =>
-  /^[^\s@]+@[^\s@]+$/.test(value) ? Option.some(value) : Option.none()
-)
-
-const paths = (config: Config.Config<string>) =>
-  Config.map(config, (list) =>
-    list
-      .split(",")
-      .map((path) => path.trim())
-      .filter((path) => path !== "")
-  )
 
 /** Every setting of the program: `--help` and the README print this list. */
 export const settings = {
@@ -210,6 +140,34 @@ export const settings = {
     "PEM files, comma-separated, to trust instead of store A's own root",
     optional(paths)
   ),
+  storeBApiUrl: setting(
+    "STORE_B_API_URL",
+    "URL",
+    "the real one",
+    "where store B's API is; its `/token` may then be the token address of service accounts",
+    optional(httpUrl)
+  ),
+  storeBPushKeysUrl: setting(
+    "STORE_B_PUSH_JWKS_URL",
+    "URL",
+    "the real one",
+    "where the issuer of store B's push tokens publishes its keys",
+    optional(httpUrl)
+  ),
+  storeBPushAudience: setting(
+    "STORE_B_PUSH_AUDIENCE",
+    "text",
+    "the notification URL under PUBLIC_URL",
+    "audience of store B's push tokens; without this and PUBLIC_URL they are not verified",
+    optional(text)
+  ),
+  storeBPushEmail: setting(
+    "STORE_B_PUSH_EMAIL",
+    "e-mail",
+    "that of the app's service account",
+    "the account that store B's pushes are signed in with",
+    optional(email)
+  ),
   platformBUrl: setting(
     "PLATFORM_B_URL",
     "URL",
@@ -273,6 +231,10 @@ export const load: Effect.Effect<Settings, SettingWrong> = Effect.gen(function* 
     storeAApiUrl: read(settings.storeAApiUrl),
     storeASandboxApiUrl: read(settings.storeASandboxApiUrl),
     storeARootCertificates: read(settings.storeARootCertificates),
+    storeBApiUrl: read(settings.storeBApiUrl),
+    storeBPushKeysUrl: read(settings.storeBPushKeysUrl),
+    storeBPushAudience: read(settings.storeBPushAudience),
+    storeBPushEmail: read(settings.storeBPushEmail),
     platformBUrl: read(settings.platformBUrl),
     logLevel: read(settings.logLevel)
   })

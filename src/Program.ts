@@ -49,6 +49,7 @@ import * as PurchaseReader from "./store/store-a/PurchaseReader.ts"
 import * as ServerApi from "./store/store-a/ServerApi.ts"
 import * as StoreADriver from "./store/store-a/StoreADriver.ts"
 import { StorePurchases } from "./store/StorePurchases.ts"
+import * as StoreBDriver from "./store/store-b/StoreBDriver.ts"
 import { AppWebhooksHttp } from "./subscription/AppWebhooksHttp.ts"
 import { ClientHttp } from "./subscription/ClientHttp.ts"
 import { CustomersHttp } from "./subscription/CustomersHttp.ts"
@@ -123,6 +124,23 @@ const storeA = (settings: Settings) =>
     )
   )
 
+const withoutSlash = (url: string) => url.replace(/\/+$/, "")
+
+/** A push names the endpoint that it was sent to as its audience, unless the subscription sets another. */
+const storeB = (settings: Settings) =>
+  StoreBDriver.layer({
+    apiUrl: settings.storeBApiUrl,
+    pushKeysUrl: settings.storeBPushKeysUrl,
+    pushAudience: (app) =>
+      Option.orElse(settings.storeBPushAudience, () =>
+        Option.map(settings.publicUrl, (url) => `${withoutSlash(url)}/api/v1/stores/store_b/notifications/${app}`)
+      ),
+    pushEmail: settings.storeBPushEmail
+  }).pipe(Layer.provide(NodeHttpClient.layerUndici))
+
+const credentials = (settings: Settings) =>
+  Credentials.layer({ tokenUri: Option.map(settings.storeBApiUrl, (url) => `${withoutSlash(url)}/token`) })
+
 const drivers = (settings: Settings) =>
   Layer.mergeAll(
     storeA(settings),
@@ -144,7 +162,8 @@ const aiEnvironment = (settings: Settings) =>
 const services = (settings: Settings, secrets: Secrets) =>
   Layer.mergeAll(SubscriptionContext.layer, ChannelContext.layer({ pollInterval: settings.pollSeconds })).pipe(
     Layer.provideMerge(StorePurchases.layer),
-    Layer.provideMerge(Credentials.layer({ tokenUri: Option.none() })),
+    Layer.provide(storeB(settings)),
+    Layer.provideMerge(credentials(settings)),
     Layer.provideMerge(Layer.provide(CatalogContext.layer, RecordedHistory.layer)),
     Layer.provideMerge(identity(settings, secrets)),
     Layer.provideMerge(Webhooks.layer({ allowPrivate: settings.allowPrivateWebhooks })),

@@ -1,5 +1,6 @@
 import { HelpDoc, Span } from "@effect/cli"
-import { type SettingDoc, settings } from "../Config.ts"
+import { settings } from "../Config.ts"
+import type { SettingDoc } from "../Setting.ts"
 
 const { port, ...others } = settings
 

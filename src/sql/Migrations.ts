@@ -15,6 +15,7 @@ import requests from "./migrations/0012_requests.ts"
 import secrets from "./migrations/0013_secrets.ts"
 import scale from "./migrations/0015_scale.ts"
 import receipts from "./migrations/0016_receipts.ts"
+import tokens from "./migrations/0017_tokens.ts"
 
 /** The database cannot be brought up to date, in one line for the operator: nothing was changed. */
 export class MigrationFailed extends Data.TaggedError("MigrationFailed")<{
@@ -37,7 +38,8 @@ const loader = Migrator.fromRecord({
   "0012_requests": requests,
   "0013_secrets": secrets,
   "0015_scale": scale,
-  "0016_receipts": receipts
+  "0016_receipts": receipts,
+  "0017_tokens": tokens
 })
 
 const migrateLock = 7_426_001

@@ -1,13 +1,14 @@
 import { HttpApiBuilder } from "@effect/platform"
 import { DateTime, Effect, Option, Schema } from "effect"
-import { NotFound, Unauthenticated } from "../api/Problem.ts"
+import { Invalid, NotFound, Unauthenticated } from "../api/Problem.ts"
 import { ServiceApi } from "../api/ServiceApi.ts"
 import { Apps } from "../catalog/Apps.ts"
 import { callerApp } from "../catalog/CallerAppHttp.ts"
 import { AppId } from "../catalog/domain/App.ts"
 import { pageAnswer, pageOf } from "../http/Pages.ts"
 import type { InboxEntry } from "./domain/Inbox.ts"
-import { Notifications } from "./Notifications.ts"
+import { type Acknowledged, Notifications } from "./Notifications.ts"
+import { StoreBNotifications } from "./StoreBNotifications.ts"
 
 const entryItem = (entry: InboxEntry) => ({
   uuid: entry.id,
@@ -22,27 +23,46 @@ const entryItem = (entry: InboxEntry) => ({
   received_at: DateTime.formatIso(entry.receivedAt)
 })
 
+const acknowledgement = ({ id, status }: Acknowledged) => ({ data: { status, uuid: id } })
+
+const refused = new Unauthenticated({ message: "The notification is not what it claims to be." })
+
 export const InboundHttp = HttpApiBuilder.group(ServiceApi, "inbound", (handlers) =>
   Effect.gen(function* () {
     const apps = yield* Apps
     const notifications = yield* Notifications
 
-    return handlers.handle("storeANotification", ({ path, payload }) =>
-      Effect.gen(function* () {
-        const id = Schema.decodeUnknownOption(AppId)(path.app)
-        const app = Option.isNone(id) ? Option.none() : yield* apps.byId(id.value)
-        if (Option.isNone(app) || app.value.status === "archived") {
-          return yield* new NotFound({ message: "No such app." })
-        }
-        const acknowledged = yield* notifications.receiveFromStoreA(app.value, payload.signedPayload)
-        return { data: { status: acknowledged.status, uuid: acknowledged.id } }
-      }).pipe(
-        Effect.catchTag(
-          "NotificationRefused",
-          () => new Unauthenticated({ message: "The notification is not what it claims to be." })
+    const storeB = yield* StoreBNotifications
+
+    const appNamed = Effect.fn("InboundHttp.appNamed")(function* (name: string) {
+      const id = Schema.decodeUnknownOption(AppId)(name)
+      const app = Option.isNone(id) ? Option.none() : yield* apps.byId(id.value)
+      if (Option.isNone(app) || app.value.status === "archived") {
+        return yield* new NotFound({ message: "No such app." })
+      }
+      return app.value
+    })
+
+    return handlers
+      .handle("storeANotification", ({ path, payload }) =>
+        Effect.gen(function* () {
+          const app = yield* appNamed(path.app)
+          return acknowledgement(yield* notifications.receiveFromStoreA(app, payload.signedPayload))
+        }).pipe(Effect.catchTag("NotificationRefused", () => refused))
+      )
+      .handle("storeBNotification", ({ headers, path, payload }) =>
+        Effect.gen(function* () {
+          const app = yield* appNamed(path.app)
+          const authorization = Option.fromNullable(headers.authorization)
+          return acknowledgement(yield* storeB.receive(app, authorization, payload.message))
+        }).pipe(
+          Effect.catchTags({
+            NotificationRefused: () => refused,
+            PushMalformed: ({ field, sentence }) =>
+              new Invalid({ message: "The given data was invalid.", errors: { [field]: [sentence] } })
+          })
         )
       )
-    )
   })
 )
 

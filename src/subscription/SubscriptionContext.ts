@@ -9,6 +9,8 @@ import { Ledger } from "./Ledger.ts"
 import { Notifications } from "./Notifications.ts"
 import { Purchases } from "./Purchases.ts"
 import { Receipts } from "./Receipts.ts"
+import { StoreBNotifications } from "./StoreBNotifications.ts"
+import { StoreBPurchases } from "./StoreBPurchases.ts"
 import { Stats } from "./Stats.ts"
 import { SubscriberReader } from "./SubscriberReader.ts"
 
@@ -16,6 +18,7 @@ import { SubscriberReader } from "./SubscriberReader.ts"
 export const layer = Layer.mergeAll(
   Notifications.layer,
   Receipts.layer.pipe(Layer.provide(Identities.layer)),
+  StoreBNotifications.layer.pipe(Layer.provide(StoreBPurchases.layer)),
   Ledger.layer,
   Grants.layer,
   Identities.layer,

@@ -15,6 +15,17 @@ export const Acknowledgement = Schema.Struct({
   uuid: Schema.String
 })
 
+/** A message as the store's publisher pushes it, wrapped. */
+const PushEnvelope = fields({
+  message: Schema.Struct({
+    data: Schema.NonEmptyString.annotations({ description: "The store's notification: base64 of JSON" }),
+    messageId: Schema.NonEmptyString.pipe(Schema.maxLength(255)).annotations({
+      description: "Equal over repeats of the same notification",
+      examples: ["2070443601311540"]
+    })
+  })
+})
+
 const StoreNotification = Schema.Struct({
   uuid: Schema.String,
   store: StoreName,
@@ -44,20 +55,38 @@ const StoreNotification = Schema.Struct({
   ]
 })
 
-export class InboundGroup extends HttpApiGroup.make("inbound").add(
-  HttpApiEndpoint.post("storeANotification")`/stores/store_a/notifications/${appPath}`
-    .setPayload(
-      fields({
-        signedPayload: Schema.NonEmptyString.annotations({ description: "The store's JWS in compact form" })
-      })
-    )
-    .addSuccess(data(Acknowledgement))
-    .addError(Unauthenticated.wire)
-    .addError(NotFound.wire)
-    .addError(Invalid.wire)
-    .annotateContext(repeatable("never"))
-    .annotate(OpenApi.Summary, "Receive a notification of store A")
-) {}
+export class InboundGroup extends HttpApiGroup.make("inbound")
+  .add(
+    HttpApiEndpoint.post("storeANotification")`/stores/store_a/notifications/${appPath}`
+      .setPayload(
+        fields({
+          signedPayload: Schema.NonEmptyString.annotations({ description: "The store's JWS in compact form" })
+        })
+      )
+      .addSuccess(data(Acknowledgement))
+      .addError(Unauthenticated.wire)
+      .addError(NotFound.wire)
+      .addError(Invalid.wire)
+      .annotateContext(repeatable("never"))
+      .annotate(OpenApi.Summary, "Receive a notification of store A")
+  )
+  .add(
+    HttpApiEndpoint.post("storeBNotification")`/stores/store_b/notifications/${appPath}`
+      .setPayload(PushEnvelope)
+      .setHeaders(Schema.Struct({ authorization: Schema.optional(Schema.String) }))
+      .addSuccess(data(Acknowledgement))
+      .addError(Unauthenticated.wire)
+      .addError(NotFound.wire)
+      .addError(Invalid.wire)
+      .annotateContext(repeatable("never"))
+      .annotate(OpenApi.Summary, "Receive a push notification of store B")
+      .annotate(
+        OpenApi.Description,
+        "The push only says that something changed: the purchase is read back from the store. Where a push audience is " +
+          "set, the bearer token of the push is verified. A store that does not answer leaves the push waiting in the " +
+          "inbox; it is accepted all the same."
+      )
+  ) {}
 
 export class StoreNotificationsGroup extends HttpApiGroup.make("storeNotifications")
   .add(

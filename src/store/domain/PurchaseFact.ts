@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import { Option, Schema } from "effect"
 import { ProductType, StoreName } from "../../catalog/domain/Product.ts"
 
 export const Environment = Schema.Literal("production", "sandbox")
@@ -28,6 +28,7 @@ export const FactKind = Schema.Literal(
   "refund_reversed",
   "revoked",
   "extended",
+  "pause_schedule_changed",
   "observed"
 )
 export type FactKind = typeof FactKind.Type
@@ -39,6 +40,7 @@ export const StoreStatus = Schema.Literal(
   "in_billing_retry",
   "on_hold",
   "paused",
+  "paused_pending",
   "expired",
   "revoked",
   "unknown"
@@ -65,7 +67,11 @@ export class StoreTransaction extends Schema.Class<StoreTransaction>("StoreTrans
 export class RenewalIntent extends Schema.Class<RenewalIntent>("RenewalIntent")({
   willRenew: Schema.Boolean,
   nextProductIdentifier: Schema.OptionFromNullOr(Schema.String),
-  gracePeriodExpiresDate: Schema.OptionFromNullOr(Schema.DateTimeUtc)
+  gracePeriodExpiresDate: Schema.OptionFromNullOr(Schema.DateTimeUtc),
+  /** When a pause ends by itself; absent from statements that were kept before any store had pauses. */
+  autoResumeDate: Schema.optionalWith(Schema.DateTimeUtc, { as: "Option", nullable: true }).pipe(
+    Schema.withConstructorDefault(() => Option.none())
+  )
 }) {}
 
 /**

@@ -12,7 +12,8 @@ const byStart: Order.Order<Period> = Order.combine(
   Order.mapInput(Order.string, ({ transaction }: Period) => transaction.transactionId)
 )
 
-const givesAccess = (status: StoreStatus): boolean => status === "active" || status === "in_grace_period"
+const givesAccess = (status: StoreStatus): boolean =>
+  status === "active" || status === "paused_pending" || status === "in_grace_period"
 
 const promised = (fact: PurchaseFact, expiresDate: DateTime.Utc): DateTime.Utc =>
   fact.status === "in_grace_period"

@@ -27,8 +27,22 @@ export const bySigning: Order.Order<PurchaseFact> = Order.combine(
   Order.mapInput(Order.string, (fact: PurchaseFact) => fact.factId)
 )
 
-const statusOf = (fact: PurchaseFact, willRenew: boolean): SubscriptionStatus => {
-  if (fact.status !== "active") return fact.status
+/**
+ * A planned pause shows only in the notification that it was planned, changed or withdrawn; a second one for the same
+ * period withdraws it, and plain readings in between leave it.
+ */
+const isPausePlanned = (known: Option.Option<Subscription>, { kind, status, transaction }: PurchaseFact): boolean => {
+  const wasPlanned = Option.exists(
+    known,
+    (subscription) =>
+      subscription.status === "paused_pending" && subscription.storeTransactionId === transaction.transactionId
+  )
+  return status === "paused_pending" ? !wasPlanned : wasPlanned && status === "active" && kind === "observed"
+}
+
+const statusOf = (known: Option.Option<Subscription>, fact: PurchaseFact, willRenew: boolean): SubscriptionStatus => {
+  if (isPausePlanned(known, fact)) return "paused_pending"
+  if (fact.status !== "active" && fact.status !== "paused_pending") return fact.status
   if (Option.isSome(fact.renewal) && !willRenew) return "canceled"
   return fact.transaction.periodType === "trial" ? "trialing" : "active"
 }
@@ -52,7 +66,7 @@ export const evolve = (known: Option.Option<Subscription>, fact: PurchaseFact): 
     onNone: () => Option.exists(known, (subscription) => subscription.willRenew),
     onSome: (renewal) => renewal.willRenew
   })
-  const status = Option.isSome(transaction.refundedAt) ? "revoked" : statusOf(fact, willRenew)
+  const status = Option.isSome(transaction.refundedAt) ? "revoked" : statusOf(known, fact, willRenew)
   const hasBillingIssue = status === "in_grace_period" || status === "in_billing_retry" || status === "on_hold"
   const since = (moment: (subscription: Subscription) => Option.Option<DateTime.Utc>) =>
     Option.orElse(Option.flatMap(known, moment), () => Option.some(fact.signedAt))
@@ -83,7 +97,10 @@ export const evolve = (known: Option.Option<Subscription>, fact: PurchaseFact): 
           () => status === "expired"
         ),
     refundedAt: transaction.refundedAt,
-    autoResumeDate: Option.none(),
+    autoResumeDate: Option.filter(
+      Option.flatMap(fact.renewal, (renewal) => renewal.autoResumeDate),
+      () => status === "paused"
+    ),
     willRenew,
     pendingProductIdentifier: Option.filter(
       Option.flatMap(fact.renewal, (renewal) => renewal.nextProductIdentifier),

@@ -1,0 +1,252 @@
+import { NodeContext, NodeHttpClient } from "@effect/platform-node"
+import { assert, layer } from "@effect/vitest"
+import { assertTrue, deepStrictEqual, strictEqual } from "@effect/vitest/utils"
+import { Context, Effect, Layer, Option } from "effect"
+import * as StoreB from "../../src/simulator/store-b/StoreBSimulator.ts"
+import { call } from "../support/Api.ts"
+import * as Gatehouse from "../support/Gatehouse.ts"
+import * as TestDatabase from "../support/TestDatabase.ts"
+
+const packageName = "com.example.notes"
+
+/** The program beside a store B of its own, for all stories of this file. */
+class World extends Context.Tag("test/scenario/StoreBWorld")<
+  World,
+  { readonly url: string; readonly store: StoreB.StoreBSimulator }
+>() {
+  static readonly layer = Layer.scoped(
+    World,
+    Effect.gen(function* () {
+      const store = yield* StoreB.start({ port: 0, notificationUrl: Option.none() })
+      const port = String(yield* Gatehouse.freePort)
+      const { url } = yield* Gatehouse.serve({
+        PORT: port,
+        PUBLIC_URL: `http://127.0.0.1:${port}/`,
+        DATABASE_URL: yield* TestDatabase.url,
+        STORE_B_API_URL: store.url,
+        STORE_B_PUSH_JWKS_URL: store.pushKeysUrl
+      })
+      return { url, store }
+    })
+  ).pipe(Layer.provide([NodeContext.layer, NodeHttpClient.layerUndici]), Layer.orDie)
+}
+
+const makeTeam = Effect.gen(function* () {
+  const { store, url } = yield* World
+  const registered = yield* call("POST", `${url}/api/v1/auth/register`, {
+    body: { name: "Ann", email: `ann${Math.random()}@example.com`, password: "eight characters" }
+  })
+  const token: string = registered.body.data.token
+  const api = (method: string, path: string, body?: unknown) => call(method, `${url}/api/v1${path}`, { token, body })
+  const made = yield* api("POST", "/apps", { name: "Notes", package_name: packageName })
+  const app: string = made.body.data.uuid
+  const product = { store: "store_b", type: "subscription", subscription_period: "P1M" }
+  yield* api("POST", `/apps/${app}/products`, { ...product, identifier: "pro:monthly", name: "Pro" })
+  yield* api("POST", `/apps/${app}/products`, { ...product, identifier: "max:monthly", name: "Max" })
+  yield* api("POST", `/apps/${app}/entitlements`, {
+    identifier: "pro",
+    name: "Pro",
+    product_identifiers: ["pro:monthly", "max:monthly"]
+  })
+  const giveCredential = Effect.gen(function* () {
+    const file = yield* call("GET", `${store.url}/_control/service-account`)
+    const put = yield* api("POST", `/apps/${app}/credentials`, {
+      platform: "store_b",
+      store_b_service_account_json: JSON.stringify(file.body)
+    })
+    strictEqual(put.status, 201)
+  })
+  const endpoint = `${url}/api/v1/stores/store_b/notifications/${app}`
+  const user = `user-${Math.random()}`
+  const control = (path: string, body: object = {}) => call("POST", `${store.url}/_control${path}`, { body })
+  const buy = (more: object = {}) =>
+    control("/purchases", {
+      package_name: packageName,
+      product_id: "pro",
+      base_plan_id: "monthly",
+      obfuscated_account_id: user,
+      notification_url: endpoint,
+      ...more
+    })
+  const subscriber = Effect.map(
+    call("GET", `${url}/api/v1/client/subscribers/${user}`, { token: made.body.data.public_api_key }),
+    ({ body }) => body.subscriber
+  )
+  const inbox = Effect.map(api("GET", `/apps/${app}/store-notifications`), ({ body }) => body.data)
+  const types = Effect.map(api("GET", `/apps/${app}/events?limit=100`), ({ body }): ReadonlyArray<string> =>
+    body.data.map(({ type }: { type: string }) => type).reverse()
+  )
+  const purchases = Effect.map(call("GET", `${store.url}/_control/purchases`), ({ body }) => body)
+  return { api, app, endpoint, control, buy, subscriber, inbox, types, purchases, giveCredential, user }
+})
+
+const answered = (moved: { readonly body: any }) => ({
+  status: moved.body.receiver.status as number,
+  data: JSON.parse(moved.body.receiver.body).data
+})
+
+layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("store B pushes are read back", (it) => {
+  it.effect("through the life of a subscription: bought, paused, held, recovered, upgraded, refunded", () =>
+    Effect.gen(function* () {
+      const team = yield* makeTeam
+      yield* team.giveCredential
+      const bought = yield* team.buy()
+      deepStrictEqual({ ...answered(bought), data: answered(bought).data.status }, { status: 200, data: "accepted" })
+      const first = yield* team.subscriber
+      assertTrue(first.entitlements.pro.is_active)
+      strictEqual(first.subscriptions["pro:monthly"].price, 9.99)
+      const token: string = bought.body.purchase.token
+      assertTrue((yield* team.purchases).find((one: any) => one.token === token).isAcknowledged)
+
+      const statusAfter = (move: string, product = "pro:monthly") =>
+        Effect.gen(function* () {
+          const moved = yield* team.control(`/purchases/${token}/${move}`)
+          strictEqual(answered(moved).status, 200)
+          const { subscriptions } = yield* team.subscriber
+          return [subscriptions[product].status, subscriptions[product].is_active]
+        })
+      deepStrictEqual(yield* statusAfter("plan-pause"), ["paused_pending", true])
+      deepStrictEqual(yield* statusAfter("pause"), ["paused", false])
+      deepStrictEqual(yield* statusAfter("resume"), ["active", true])
+      deepStrictEqual(yield* statusAfter("grace"), ["in_grace_period", true])
+      deepStrictEqual(yield* statusAfter("hold"), ["on_hold", false])
+      deepStrictEqual(yield* statusAfter("recover"), ["active", true])
+      deepStrictEqual(yield* statusAfter("cancel"), ["canceled", true])
+      deepStrictEqual(yield* statusAfter("restart"), ["active", true])
+
+      const upgraded = yield* team.control(`/purchases/${token}/upgrade`, {
+        product_id: "max",
+        base_plan_id: "monthly"
+      })
+      strictEqual(answered(upgraded).data.status, "accepted")
+      const late = yield* team.control(`/purchases/${token}/expire`)
+      strictEqual(answered(late).data.status, "accepted")
+      const held = yield* team.api("GET", `/apps/${team.app}/subscriptions`)
+      strictEqual(held.body.data.length, 1)
+      strictEqual(held.body.data[0].product_identifier, "max:monthly")
+      strictEqual(held.body.data[0].status, "active")
+      strictEqual(held.body.data[0].original_transaction_id, bought.body.purchase.order)
+
+      yield* team.control(`/purchases/${upgraded.body.purchase.token}/refund`)
+      yield* team.control(`/purchases/${upgraded.body.purchase.token}/expire`)
+      const after = (yield* team.subscriber).subscriptions["max:monthly"]
+      deepStrictEqual([after.status, after.is_active], ["revoked", false])
+      assert.isNotNull(after.refunded_at)
+      deepStrictEqual(yield* team.types, [
+        "customer.created",
+        "subscription.started",
+        "subscription.pause_scheduled",
+        "subscription.paused",
+        "subscription.renewed",
+        "subscription.resumed",
+        "subscription.grace_period_started",
+        "subscription.billing_issue",
+        "subscription.on_hold",
+        "subscription.renewed",
+        "subscription.recovered",
+        "subscription.canceled",
+        "subscription.uncanceled",
+        "subscription.product_changed",
+        "subscription.refunded"
+      ])
+    })
+  )
+
+  it.effect("a repeat is a duplicate, what changes nothing is ignored and kept", () =>
+    Effect.gen(function* () {
+      const team = yield* makeTeam
+      yield* team.giveCredential
+      const bought = yield* team.buy({ test: true })
+      const repeated = yield* team.control(`/notifications/${bought.body.push.messageId}/resend`)
+      deepStrictEqual(answered(repeated).data, { status: "duplicate", uuid: answered(bought).data.uuid })
+      const place = { notification_url: team.endpoint }
+      const tried = yield* team.control("/test-notification", { package_name: packageName, ...place })
+      strictEqual(answered(tried).data.status, "ignored")
+      const foreign = yield* team.buy({ package_name: "com.example.other" })
+      strictEqual(answered(foreign).data.status, "ignored")
+      const pending = yield* team.buy({ pending: true })
+      strictEqual(answered(pending).data.status, "accepted")
+      const rows = yield* team.inbox
+      deepStrictEqual(
+        rows.map(({ reason, state, type }: any) => [type, state, reason]),
+        [
+          ["SUBSCRIPTION_PURCHASED", "ignored", "nothing was paid yet"],
+          ["SUBSCRIPTION_PURCHASED", "ignored", "is of another package"],
+          ["TEST", "ignored", "changes no purchase"],
+          ["SUBSCRIPTION_PURCHASED", "applied", null]
+        ]
+      )
+      const ledger = yield* team.api("GET", `/apps/${team.app}/transactions`)
+      deepStrictEqual(
+        ledger.body.data.map(({ environment }: any) => environment),
+        ["sandbox"]
+      )
+    })
+  )
+
+  it.effect("many notifications of one purchase at once end in one subscription and one event each", () =>
+    Effect.gen(function* () {
+      const team = yield* makeTeam
+      yield* team.giveCredential
+      const bought = yield* team.buy()
+      const { token } = bought.body.purchase
+      const again = () => team.control(`/notifications/${bought.body.push.messageId}/resend`)
+      yield* Effect.all(
+        ["cancel", "restart", "cancel"].map((move) => team.control(`/purchases/${token}/${move}`)),
+        { concurrency: 3 }
+      )
+      yield* Effect.all([again(), again()], { concurrency: 2 })
+      const store = (yield* team.purchases).find((one: any) => one.token === token)
+      const { subscriptions } = yield* team.subscriber
+      strictEqual(subscriptions["pro:monthly"].status, store.state.toLowerCase())
+      const ledger = yield* team.api("GET", `/apps/${team.app}/transactions`)
+      strictEqual(ledger.body.data.length, 1)
+    })
+  )
+
+  it.effect("without a credential, or while the store is down, a push waits, and a repeat applies it", () =>
+    Effect.gen(function* () {
+      const team = yield* makeTeam
+      const refusedYet = yield* team.buy()
+      strictEqual(answered(refusedYet).status, 401)
+      yield* team.giveCredential
+      const { store } = yield* World
+      const fail = (path: string, status: number) =>
+        call("POST", `${store.url}/_control/failures`, { body: { path, status, body: {} } })
+      yield* fail("subscriptionsv2", 503)
+      const waiting = yield* team.buy()
+      strictEqual(answered(waiting).data.status, "accepted")
+      strictEqual((yield* team.inbox)[0].state, "pending")
+      yield* fail(":acknowledge", 503)
+      const repeated = yield* team.control(`/notifications/${waiting.body.push.messageId}/resend`)
+      strictEqual(answered(repeated).data.status, "duplicate")
+      strictEqual((yield* team.inbox)[0].state, "applied")
+      assertTrue((yield* team.subscriber).entitlements.pro.is_active)
+      const acknowledged = Effect.map(
+        team.purchases,
+        (all) => all.find((one: any) => one.token === waiting.body.purchase.token).isAcknowledged
+      )
+      assert.isFalse(yield* acknowledged)
+      yield* team.control(`/purchases/${waiting.body.purchase.token}/cancel`)
+      assertTrue(yield* acknowledged)
+    })
+  )
+
+  it.effect("strangers and nonsense are turned away", () =>
+    Effect.gen(function* () {
+      const team = yield* makeTeam
+      yield* team.giveCredential
+      const bought = yield* team.buy({ push_audience: "https://elsewhere.example" })
+      strictEqual(answered(bought).status, 401)
+      const { body } = bought.body.push
+      strictEqual((yield* call("POST", team.endpoint, { body })).status, 401)
+      strictEqual((yield* call("POST", team.endpoint, { body, token: "a.b.c" })).status, 401)
+      const bad = yield* call("POST", team.endpoint, { body: { message: { data: 7 } } })
+      strictEqual(bad.status, 422)
+      deepStrictEqual(Object.keys(bad.body.errors).toSorted(), ["message.data", "message.messageId"])
+      const nowhere = team.endpoint.replace(team.app, "0d2f7a4e-7c1b-4a9e-8f0a-944455556666")
+      strictEqual((yield* call("POST", nowhere, { body })).status, 404)
+      deepStrictEqual(yield* team.inbox, [])
+    })
+  )
+})
