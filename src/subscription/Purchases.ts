@@ -9,6 +9,7 @@ import { type Change, replay } from "./domain/Lifecycle.ts"
 import { Subscription, SubscriptionId } from "./domain/Subscription.ts"
 import { subscriptionItem } from "./domain/SubscriberView.ts"
 import { Events } from "./Events.ts"
+import { isOneTime, OneTimePurchases } from "./OneTimePurchases.ts"
 import { SubscriptionRepo } from "./SubscriptionRepo.ts"
 import { TransactionRepo } from "./TransactionRepo.ts"
 
@@ -50,6 +51,14 @@ export class Purchases extends Context.Tag("gatehouse/subscription/Purchases")<
       const transactions = yield* TransactionRepo
       const customers = yield* Customers
       const events = yield* Events
+      const oneTime = yield* OneTimePurchases
+
+      const knownOf = (appId: AppId, fact: PurchaseFact) => {
+        const { environment, originalTransactionId, store } = fact
+        return isOneTime(fact)
+          ? oneTime.known(appId, fact)
+          : subscriptions.ofChain({ appId, store, environment, originalTransactionId })
+      }
 
       const ownerNamedBy = (appId: AppId, fact: PurchaseFact): Effect.Effect<Customer> =>
         Option.match(Option.filter(fact.accountToken, Schema.is(AppUserId)), {
@@ -58,20 +67,23 @@ export class Purchases extends Context.Tag("gatehouse/subscription/Purchases")<
         })
 
       const chainOf = Effect.fn("Purchases.chainOf")(function* (appId: AppId, fact: PurchaseFact) {
-        const { environment, originalTransactionId, store } = fact
-        const known = yield* subscriptions.ofChain({ appId, store, environment, originalTransactionId })
+        const known = yield* knownOf(appId, fact)
         if (Option.isSome(known)) {
           return { id: known.value.id, customer: yield* customers.byId(known.value.customerId) }
         }
-        return { id: SubscriptionId.make(yield* nextId), customer: yield* ownerNamedBy(appId, fact) }
+        return { id: yield* nextId, customer: yield* ownerNamedBy(appId, fact) }
       })
 
       const transfer = Effect.fn("Purchases.transfer")(function* (
         appId: AppId,
         fact: PurchaseFact,
-        chain: { readonly id: SubscriptionId; readonly from: Customer; readonly to: Customer }
+        chain: { readonly id: string; readonly from: Customer; readonly to: Customer }
       ) {
-        yield* subscriptions.moveTo(chain.id, chain.to.id)
+        const subscriptionId = isOneTime(fact) ? Option.none() : Option.some(SubscriptionId.make(chain.id))
+        yield* Option.match(subscriptionId, {
+          onNone: () => oneTime.moveTo(chain.id, chain.to.id),
+          onSome: (id) => subscriptions.moveTo(id, chain.to.id)
+        })
         yield* events.record(appId, [
           {
             cause: `customer.transferred:${yield* nextId}`,
@@ -79,8 +91,13 @@ export class Purchases extends Context.Tag("gatehouse/subscription/Purchases")<
             appUserId: chain.to.appUserId,
             store: Option.some(fact.store),
             environment: Option.some(fact.environment),
-            subscriptionId: Option.some(chain.id),
-            data: { from_customer_uuid: chain.from.id, to_customer_uuid: chain.to.id, subscription_uuid: chain.id }
+            subscriptionId,
+            data: {
+              from_customer_uuid: chain.from.id,
+              to_customer_uuid: chain.to.id,
+              subscription_uuid: Option.getOrNull(subscriptionId),
+              product_identifier: fact.transaction.productIdentifier
+            }
           }
         ])
       })
@@ -90,10 +107,9 @@ export class Purchases extends Context.Tag("gatehouse/subscription/Purchases")<
         fact: PurchaseFact,
         { appUserId, transferBehavior }: Claim
       ) {
-        const { environment, originalTransactionId, store } = fact
-        const known = yield* subscriptions.ofChain({ appId, store, environment, originalTransactionId })
+        const known = yield* knownOf(appId, fact)
         const to = yield* customers.ensure(appId, appUserId)
-        if (Option.isNone(known)) return { id: SubscriptionId.make(yield* nextId), customer: to }
+        if (Option.isNone(known)) return { id: yield* nextId, customer: to }
         const { customerId, id } = known.value
         const from = yield* customers.byId(customerId)
         if (from.id === to.id) return { id, customer: to }
@@ -109,8 +125,14 @@ export class Purchases extends Context.Tag("gatehouse/subscription/Purchases")<
       const record = Effect.fn("Purchases.record")(function* (
         appId: AppId,
         fact: PurchaseFact,
-        { customer, id }: { readonly id: SubscriptionId; readonly customer: Customer }
+        owner: { readonly id: string; readonly customer: Customer }
       ) {
+        if (isOneTime(fact)) {
+          if (Option.isSome(owner.customer.erasedAt)) yield* subscriptions.forgetWords(appId, fact)
+          return yield* oneTime.record(appId, fact, owner)
+        }
+        const { customer } = owner
+        const id = SubscriptionId.make(owner.id)
         const now = yield* DateTime.now
         const known = yield* subscriptions.facts(id)
         const history = replay([fact, ...known.map((row) => row.fact)])
@@ -146,7 +168,7 @@ export class Purchases extends Context.Tag("gatehouse/subscription/Purchases")<
         })
       })
     })
-  ).pipe(Layer.provide([SubscriptionRepo.Default, TransactionRepo.Default]))
+  ).pipe(Layer.provide([SubscriptionRepo.Default, TransactionRepo.Default, OneTimePurchases.layer]))
 }
 
 const encode = Schema.encodeSync(Subscription)

@@ -3,7 +3,7 @@ import { DateTime, Effect, Option, Schema } from "effect"
 import { AppId } from "../catalog/domain/App.ts"
 import { StoreName } from "../catalog/domain/Product.ts"
 import { Environment, type PurchaseFact, type StoreTransaction } from "../store/domain/PurchaseFact.ts"
-import type { CustomerId } from "./domain/Customer.ts"
+import { CustomerId } from "./domain/Customer.ts"
 import type { SubscriptionId } from "./domain/Subscription.ts"
 import { Transaction } from "./domain/Transaction.ts"
 
@@ -63,6 +63,53 @@ export class TransactionRepo extends Effect.Service<TransactionRepo>()("gatehous
             expires_date = excluded.expires_date, refunded_at = excluded.refunded_at,
             price_micros = excluded.price_micros, currency = excluded.currency`
       },
+      Effect.asVoid,
+      Effect.orDie
+    )
+    const once = Effect.fn("TransactionRepo.once")(
+      SqlSchema.findOne({
+        Request: Schema.Struct({
+          appId: AppId,
+          store: StoreName,
+          environment: Environment,
+          storeTransactionId: Schema.String
+        }),
+        Result: Schema.Struct({ id: Schema.UUID, customerId: CustomerId }),
+        execute: ({ appId, environment, store, storeTransactionId }) => sql`
+          SELECT id, customer_id FROM transactions WHERE app_id = ${appId} AND store = ${store}
+          AND environment = ${environment} AND store_transaction_id = ${storeTransactionId}`
+      }),
+      Effect.orDie
+    )
+    /** A purchase without subscription: an older word of the store never overwrites a newer one. */
+    const saveOnce = Effect.fn("TransactionRepo.saveOnce")(
+      (row: {
+        readonly appId: AppId
+        readonly customerId: CustomerId
+        readonly transaction: Transaction
+        readonly signedAt: DateTime.Utc
+        readonly now: DateTime.Utc
+      }) =>
+        Effect.flatMap(
+          Schema.encode(Transaction)(row.transaction),
+          ({ appUserId: _, ...columns }) => sql`
+            INSERT INTO transactions ${sql.insert({
+              ...columns,
+              appId: row.appId,
+              customerId: row.customerId,
+              signedAt: DateTime.toDateUtc(row.signedAt),
+              createdAt: DateTime.toDateUtc(row.now)
+            })}
+            ON CONFLICT (app_id, store, environment, store_transaction_id) DO UPDATE SET
+              refunded_at = excluded.refunded_at, price_micros = excluded.price_micros,
+              currency = excluded.currency, signed_at = excluded.signed_at
+            WHERE transactions.signed_at < excluded.signed_at`
+        ),
+      Effect.asVoid,
+      Effect.orDie
+    )
+    const moveTo = Effect.fn("TransactionRepo.moveTo")(
+      (id: string, customerId: CustomerId) => sql`UPDATE transactions SET customer_id = ${customerId} WHERE id = ${id}`,
       Effect.asVoid,
       Effect.orDie
     )
@@ -130,6 +177,6 @@ export class TransactionRepo extends Effect.Service<TransactionRepo>()("gatehous
       }),
       Effect.orDie
     )
-    return { upsert, page, byIds, cover } as const
+    return { upsert, once, saveOnce, moveTo, page, byIds, cover } as const
   })
 }) {}

@@ -38,7 +38,18 @@ const selling = Effect.gen(function* () {
     })
   const events = (type: string) => Effect.map(team.ask("GET", `/events?type=${type}`), ({ body }) => body.data)
   const ledger = Effect.map(team.ask("GET", "/transactions"), ({ body }) => body.data)
-  return { ...team, url, control, buy, notify, show, events, ledger, keyId }
+  /** A further product that unlocks "pro". */
+  const inApp = (identifier: string, type: string) =>
+    Effect.gen(function* () {
+      yield* team.ask("POST", "/products", { store: "store_a", identifier, name: identifier, type })
+      const { body } = yield* team.ask("GET", "/entitlements")
+      const product_identifiers = ["pro.monthly", identifier]
+      yield* call("PATCH", `${url}/api/v1/entitlements/${body.data[0].uuid}`, {
+        token: team.token,
+        body: { product_identifiers }
+      })
+    })
+  return { inApp, ...team, url, control, buy, notify, show, events, ledger, keyId }
 })
 
 layer(Program.layer, { excludeTestServices: true })("a receipt proves a purchase", (it) => {
@@ -113,6 +124,27 @@ layer(Program.layer, { excludeTestServices: true })("a receipt proves a purchase
       strictEqual((yield* events("subscription.started")).length, 1)
       strictEqual((yield* events("customer.identified")).length, 1)
       strictEqual((yield* events("customer.transferred")).length, 0)
+    })
+  )
+
+  it.effect("of a thing that is bought once, which its notification tells too", () =>
+    Effect.gen(function* () {
+      const { buy, control, events, inApp, ledger, notify, read, show } = yield* selling
+      yield* inApp("pro.forever", "non_consumable")
+      const id = yield* buy({ ...notify, type: "Non-Consumable", product_id: "pro.forever" })
+      const { body } = yield* show(id, "ann")
+      strictEqual(body.subscriber.entitlements.pro.source, "purchase")
+      assertTrue(body.subscriber.entitlements.pro.is_active)
+      deepStrictEqual(body.subscriber.subscriptions, {})
+      strictEqual((yield* ledger).length, 1)
+      strictEqual((yield* events("purchase.completed")).length, 1)
+      strictEqual((yield* show(id, "ben")).status, 200)
+      strictEqual((yield* events("customer.transferred")).length, 1)
+      deepStrictEqual((yield* read("ann")).entitlements, {})
+      yield* control(`/purchases/${id}/refund`)
+      assertTrue(!(yield* read("ben")).entitlements.pro.is_active)
+      yield* show(id, "ben")
+      strictEqual((yield* events("purchase.refunded")).length, 1)
     })
   )
 

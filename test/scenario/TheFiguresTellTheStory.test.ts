@@ -121,6 +121,7 @@ const sign = Effect.fn(function* (buyer: Buyer, word: Word) {
       currency: buyer.currency,
       period_seconds: 1,
       trial: false,
+      type: "Auto-Renewable Subscription",
       environment
     },
     originalTransactionId: buyer.name,

@@ -8,6 +8,10 @@ export const NewPurchase = Schema.Struct({
   price: Schema.optionalWith(Schema.Int, { default: () => 9990 }),
   currency: Schema.optionalWith(Schema.String, { default: () => "USD" }),
   period_seconds: Schema.optionalWith(Schema.Positive, { default: () => 2_592_000 }),
+  /** `Non-Consumable` and `Consumable` are bought once and never renew. */
+  type: Schema.optionalWith(Schema.Literal("Auto-Renewable Subscription", "Non-Consumable", "Consumable"), {
+    default: () => "Auto-Renewable Subscription" as const
+  }),
   trial: Schema.optionalWith(Schema.Boolean, { default: () => false }),
   environment: Schema.optionalWith(Schema.Literal("Production", "Sandbox"), { default: () => "Production" as const }),
   notification_url: Schema.optional(Schema.String)
@@ -30,6 +34,9 @@ export interface Purchase {
   readonly revocationDate: number | undefined
 }
 
+/** Whether it is a subscription: only those have a status, a period and an intent to renew. */
+export const renews = ({ terms }: Purchase): boolean => terms.type === "Auto-Renewable Subscription"
+
 /** `JWSTransactionDecodedPayload` of the running period. */
 export const transactionPayload = (purchase: Purchase, signedDate: number) => ({
   originalTransactionId: purchase.originalTransactionId,
@@ -40,9 +47,9 @@ export const transactionPayload = (purchase: Purchase, signedDate: number) => ({
   subscriptionGroupIdentifier: "simulated",
   purchaseDate: purchase.purchaseDate,
   originalPurchaseDate: purchase.originalPurchaseDate,
-  expiresDate: purchase.expiresDate,
+  ...(renews(purchase) ? { expiresDate: purchase.expiresDate } : {}),
   quantity: 1,
-  type: "Auto-Renewable Subscription",
+  type: purchase.terms.type,
   inAppOwnershipType: "PURCHASED",
   signedDate,
   environment: purchase.terms.environment,

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto"
 import { HttpClient, HttpClientRequest, HttpRouter } from "@effect/platform"
 import { Clock, Effect, Option, Schema } from "effect"
 import { body, json, listen } from "../SimulatorServer.ts"
-import { NewPurchase, type Purchase, renewalPayload, transactionPayload } from "./Purchase.ts"
+import { NewPurchase, type Purchase, renewalPayload, renews, transactionPayload } from "./Purchase.ts"
 import * as ServerRoutes from "./ServerRoutes.ts"
 import { makeAuthority } from "./SigningAuthority.ts"
 
@@ -70,8 +70,12 @@ export const start = Effect.fn("StoreASimulator.start")(function* (options: {
         bundleId: purchase.terms.bundle_id,
         bundleVersion: "1",
         signedTransactionInfo: yield* authority.sign(transactionPayload(purchase, signedDate)),
-        signedRenewalInfo: yield* authority.sign(renewalPayload(purchase, signedDate)),
-        status: purchase.status
+        ...(renews(purchase)
+          ? {
+              signedRenewalInfo: yield* authority.sign(renewalPayload(purchase, signedDate)),
+              status: purchase.status
+            }
+          : {})
       }
     })
     const url = purchase.terms.notification_url ?? Option.getOrUndefined(options.notificationUrl)
@@ -122,19 +126,24 @@ export const start = Effect.fn("StoreASimulator.start")(function* (options: {
         const terms = yield* body(NewPurchase)
         const now = yield* Clock.currentTimeMillis
         const id = nextTransaction()
-        return yield* notify("SUBSCRIBED", "INITIAL_BUY", {
-          terms,
-          originalTransactionId: id,
-          originalPurchaseDate: now,
-          transactionId: id,
-          purchaseDate: now,
-          expiresDate: now + Math.round(terms.period_seconds * 1000),
-          isTrial: terms.trial,
-          autoRenew: true,
-          status: 1,
-          gracePeriodExpiresDate: undefined,
-          revocationDate: undefined
-        })
+        const isSubscription = terms.type === "Auto-Renewable Subscription"
+        return yield* notify(
+          isSubscription ? "SUBSCRIBED" : "ONE_TIME_CHARGE",
+          isSubscription ? "INITIAL_BUY" : undefined,
+          {
+            terms,
+            originalTransactionId: id,
+            originalPurchaseDate: now,
+            transactionId: id,
+            purchaseDate: now,
+            expiresDate: now + Math.round(terms.period_seconds * 1000),
+            isTrial: terms.trial,
+            autoRenew: true,
+            status: 1,
+            gracePeriodExpiresDate: undefined,
+            revocationDate: undefined
+          }
+        )
       })
     ),
     onPurchase("/renew", (purchase, now) => {
