@@ -1,4 +1,5 @@
 import { Layer } from "effect"
+import * as AcknowledgePurchases from "./actor/AcknowledgePurchases.ts"
 import { Customers } from "./Customers.ts"
 import { Erasure } from "./Erasure.ts"
 import { Events } from "./Events.ts"
@@ -9,14 +10,14 @@ import { Ledger } from "./Ledger.ts"
 import { Notifications } from "./Notifications.ts"
 import { Purchases } from "./Purchases.ts"
 import { StoreBNotifications } from "./StoreBNotifications.ts"
-import { StoreBPurchases } from "./StoreBPurchases.ts"
+import { StoreBReadings } from "./StoreBReadings.ts"
 import { Stats } from "./Stats.ts"
 import { SubscriberReader } from "./SubscriberReader.ts"
 
 /** Customers, purchases and their events, with the inbox of the stores. */
 export const layer = Layer.mergeAll(
   Notifications.layer,
-  StoreBNotifications.layer.pipe(Layer.provide(StoreBPurchases.layer)),
+  Layer.merge(StoreBNotifications.layer, AcknowledgePurchases.layer).pipe(Layer.provide(StoreBReadings.layer)),
   Ledger.layer,
   Grants.layer,
   Identities.layer,
