@@ -7,7 +7,7 @@ import type { NotificationRefused } from "../store/StoreNotifications.ts"
 import { NotificationId, type NotificationState } from "./domain/Inbox.ts"
 import { InboxRepo } from "./InboxRepo.ts"
 import type { Acknowledged } from "./Notifications.ts"
-import { type Looked, StoreBPurchases } from "./StoreBPurchases.ts"
+import { type Looked, StoreBReadings } from "./StoreBReadings.ts"
 
 /** A push message as it came. */
 export interface PushMessage {
@@ -35,7 +35,7 @@ export class StoreBNotifications extends Context.Tag("gatehouse/subscription/Sto
     Effect.gen(function* () {
       const storeB = yield* StoreB
       const inbox = yield* InboxRepo
-      const purchases = yield* StoreBPurchases
+      const purchases = yield* StoreBReadings
 
       const settled = (id: NotificationId) => (looked: Looked) =>
         looked._tag === "Applied"

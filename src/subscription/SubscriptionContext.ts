@@ -1,4 +1,5 @@
 import { Layer } from "effect"
+import * as AcknowledgePurchases from "./actor/AcknowledgePurchases.ts"
 import { Customers } from "./Customers.ts"
 import { Erasure } from "./Erasure.ts"
 import { Events } from "./Events.ts"
@@ -10,7 +11,7 @@ import { Notifications } from "./Notifications.ts"
 import { Purchases } from "./Purchases.ts"
 import { Receipts } from "./Receipts.ts"
 import { StoreBNotifications } from "./StoreBNotifications.ts"
-import { StoreBPurchases } from "./StoreBPurchases.ts"
+import { StoreBReadings } from "./StoreBReadings.ts"
 import { Stats } from "./Stats.ts"
 import { SubscriberReader } from "./SubscriberReader.ts"
 
@@ -18,7 +19,7 @@ import { SubscriberReader } from "./SubscriberReader.ts"
 export const layer = Layer.mergeAll(
   Notifications.layer,
   Receipts.layer.pipe(Layer.provide(Identities.layer)),
-  StoreBNotifications.layer.pipe(Layer.provide(StoreBPurchases.layer)),
+  Layer.merge(StoreBNotifications.layer, AcknowledgePurchases.layer).pipe(Layer.provide(StoreBReadings.layer)),
   Ledger.layer,
   Grants.layer,
   Identities.layer,

@@ -84,3 +84,5 @@ export const makePublisherApi = Effect.fn("PublisherApi.make")(function* (option
     }
   } as const
 })
+
+export type PublisherApi = Effect.Effect.Success<ReturnType<typeof makePublisherApi>>

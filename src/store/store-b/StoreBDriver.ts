@@ -1,20 +1,12 @@
 import { DateTime, Effect, Layer, Option } from "effect"
 import type { App, AppId } from "../../catalog/domain/App.ts"
 import { Credentials } from "../Credentials.ts"
-import {
-  type Acknowledgement,
-  type Origin,
-  type PurchaseQuestion,
-  StoreB,
-  StoreFailure,
-  type StorePurchase
-} from "../StoreB.ts"
+import { type Acknowledgement, type PurchaseQuestion, StoreB, StoreFailure } from "../StoreB.ts"
 import { NotificationRefused } from "../StoreNotifications.ts"
-import { awaitsAcknowledgement, ownOrigin, productFacts, subscriptionFact } from "./Facts.ts"
 import { type Access, makePublisherApi, publisherUrl } from "./PublisherApi.ts"
+import { makePurchaseReader } from "./PurchaseReader.ts"
 import { readPush } from "./Push.ts"
 import { makePushToken, pushKeysUrl } from "./PushToken.ts"
-import type { SubscriptionResource } from "./Resources.ts"
 
 /** `none` is the store's own address; `audience` none believes pushes without a token. */
 export interface StoreBOptions {
@@ -24,8 +16,6 @@ export interface StoreBOptions {
   readonly pushEmail: Option.Option<string>
 }
 
-/** How far a purchase is followed over what it replaced: each step is a call. */
-const longestLineage = 10
 const voidedPages = 10
 
 /**
@@ -38,6 +28,7 @@ export const layer = (options: StoreBOptions) =>
     Effect.gen(function* () {
       const credentials = yield* Credentials
       const api = yield* makePublisherApi({ baseUrl: Option.getOrElse(options.apiUrl, () => publisherUrl) })
+      const read = makePurchaseReader(api)
       const verify = makePushToken({ keysUrl: Option.getOrElse(options.pushKeysUrl, () => pushKeysUrl) })
 
       /** A push says nothing of its environment; an account reads purchases of both. */
@@ -92,81 +83,9 @@ export const layer = (options: StoreBOptions) =>
         return read
       })
 
-      /** Follows what a purchase replaced back to the first that is known or can be read. */
-      const originOf = (
-        access: Access,
-        question: Pick<PurchaseQuestion, "originOf">,
-        resource: SubscriptionResource,
-        purchaseToken: string,
-        steps: number
-      ): Effect.Effect<Origin, StoreFailure> =>
-        Effect.gen(function* () {
-          const own = ownOrigin(resource, purchaseToken, yield* DateTime.now)
-          const before = resource.linkedPurchaseToken
-          if (before === undefined || steps === 0) return own
-          const known = yield* question.originOf(before)
-          if (Option.isSome(known)) return known.value
-          return yield* api.subscription(access, before).pipe(
-            Effect.flatMap((replaced) => originOf(access, question, replaced, before, steps - 1)),
-            Effect.catchIf(
-              ({ reason }) => reason === "not_found",
-              () => Effect.succeed(own)
-            )
-          )
-        })
-
-      const subscription = Effect.fn("StoreBDriver.subscription")(function* (
-        access: Access,
-        question: PurchaseQuestion
-      ) {
-        const { factId, kind, purchaseToken, voided } = question
-        const resource = yield* api.subscription(access, purchaseToken)
-        const readAt = yield* DateTime.now
-        const known = yield* question.originOf(purchaseToken)
-        const origin = Option.isSome(known)
-          ? known.value
-          : yield* originOf(access, question, resource, purchaseToken, longestLineage)
-        const voidedAt = (orderId: string) => Option.fromNullable(voided.get(orderId))
-        const occasion = { factId, kind, purchaseToken, readAt, origin: Option.some(origin), voidedAt }
-        const fact = subscriptionFact(resource, occasion)
-        const isAwaited = awaitsAcknowledgement(resource.acknowledgementState, resource.subscriptionState)
-        return {
-          readAt,
-          facts: Option.toArray(fact),
-          origin,
-          replaces: Option.fromNullable(resource.linkedPurchaseToken),
-          awaitsAcknowledgement: Option.filter(Option.fromNullable(resource.lineItems[0]?.productId), () => isAwaited)
-        } satisfies StorePurchase
-      })
-
-      const product = Effect.fn("StoreBDriver.product")(function* (access: Access, question: PurchaseQuestion) {
-        const { factId, kind, purchaseToken, voided } = question
-        const resource = yield* api.product(access, purchaseToken)
-        const readAt = yield* DateTime.now
-        const voidedAt = (orderId: string) => Option.fromNullable(voided.get(orderId))
-        const facts = productFacts(resource, { factId, kind, purchaseToken, readAt, origin: Option.none(), voidedAt })
-        const isAwaited = awaitsAcknowledgement(
-          resource.acknowledgementState,
-          resource.purchaseStateContext?.purchaseState
-        )
-        return {
-          readAt,
-          facts,
-          origin: {
-            originalTransactionId: facts[0]?.originalTransactionId ?? resource.orderId ?? factId,
-            startedAt: resource.purchaseCompletionTime ?? readAt
-          },
-          replaces: Option.none(),
-          awaitsAcknowledgement: Option.filter(
-            Option.fromNullable(resource.productLineItem[0]?.productId),
-            () => isAwaited
-          )
-        } satisfies StorePurchase
-      })
-
       const purchase = Effect.fn("StoreBDriver.purchase")(function* (app: App, question: PurchaseQuestion) {
         const access = yield* accessOf(app)
-        return yield* question.type === "subscription" ? subscription(access, question) : product(access, question)
+        return yield* read(access, question)
       })
 
       const voidedAt = Effect.fn("StoreBDriver.voidedAt")(function* (

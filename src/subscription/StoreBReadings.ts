@@ -1,4 +1,5 @@
 import { Context, Data, DateTime, Duration, Effect, Layer, Option, Schedule } from "effect"
+import { Apps } from "../catalog/Apps.ts"
 import type { App, AppId } from "../catalog/domain/App.ts"
 import { PurchaseFact, StoreTransaction } from "../store/domain/PurchaseFact.ts"
 import { type PushSubject, StoreB, StoreFailure, type StorePurchase } from "../store/StoreB.ts"
@@ -7,6 +8,11 @@ import { Purchases } from "./Purchases.ts"
 import { bySigning } from "./domain/Lifecycle.ts"
 import { SubscriptionRepo } from "./SubscriptionRepo.ts"
 import { type KnownToken, TokenRepo } from "./TokenRepo.ts"
+
+/** The store refunds what is unacknowledged for three days: tried again well before, and often. */
+const firstRetry = Duration.minutes(1)
+const nextRetry = Duration.minutes(15)
+const batch = 50
 
 /** What became of looking at a purchase: its facts were applied, or why there was nothing to apply. */
 export type Looked = Data.TaggedEnum<{ Applied: {}; Nothing: { readonly reason: string } }>
@@ -28,8 +34,8 @@ export interface Look extends PushSubject {
  * meanwhile; else it is made again. So readings of one token follow one after the other in any number of processes, and
  * the state is that of the last one. `settle` runs in the transaction of the facts.
  */
-export class StoreBPurchases extends Context.Tag("gatehouse/subscription/StoreBPurchases")<
-  StoreBPurchases,
+export class StoreBReadings extends Context.Tag("gatehouse/subscription/StoreBReadings")<
+  StoreBReadings,
   {
     readonly look: (
       app: App,
@@ -38,11 +44,14 @@ export class StoreBPurchases extends Context.Tag("gatehouse/subscription/StoreBP
     ) => Effect.Effect<Looked, StoreFailure>
     /** Tells the store that a purchase was given, if it waits for that. A failure leaves it due. */
     readonly acknowledge: (app: App, look: Pick<Look, "purchaseToken">) => Effect.Effect<void>
+    /** Acknowledges what is overdue in all apps; answers how many purchases were tried. */
+    readonly acknowledgeDue: Effect.Effect<number>
   }
 >() {
   static readonly layer = Layer.effect(
-    StoreBPurchases,
+    StoreBReadings,
     Effect.gen(function* () {
+      const apps = yield* Apps
       const storeB = yield* StoreB
       const tokens = yield* TokenRepo
       const purchases = yield* Purchases
@@ -56,7 +65,7 @@ export class StoreBPurchases extends Context.Tag("gatehouse/subscription/StoreBP
         )
 
       /** The orders taken back, with the one that a push speaks of once the store's own list confirms it. */
-      const voidedOf = Effect.fn("StoreBPurchases.voidedOf")(function* (app: App, look: Look) {
+      const voidedOf = Effect.fn("StoreBReadings.voidedOf")(function* (app: App, look: Look) {
         const { purchaseToken, since, voidedOrder } = look
         const known = yield* tokens.voided({ appId: app.id, purchaseToken })
         const voided = new Map(known.map(({ orderId, voidedAt }) => [orderId, voidedAt]))
@@ -69,7 +78,7 @@ export class StoreBPurchases extends Context.Tag("gatehouse/subscription/StoreBP
       })
 
       /** The store shows the last order only: one before it that was taken back is told of as it was recorded. */
-      const takeBackEarlier = Effect.fn("StoreBPurchases.takeBackEarlier")(function* (
+      const takeBackEarlier = Effect.fn("StoreBReadings.takeBackEarlier")(function* (
         appId: AppId,
         { factId, voidedOrder }: Look,
         shown: PurchaseFact,
@@ -101,7 +110,7 @@ export class StoreBPurchases extends Context.Tag("gatehouse/subscription/StoreBP
         )
       })
 
-      const record = Effect.fn("StoreBPurchases.record")(function* (
+      const record = Effect.fn("StoreBReadings.record")(function* (
         app: App,
         look: Look,
         before: number,
@@ -137,7 +146,7 @@ export class StoreBPurchases extends Context.Tag("gatehouse/subscription/StoreBP
           orderId: main.transaction.transactionId,
           periodStartedAt,
           productId: purchase.awaitsAcknowledgement,
-          acknowledgeDueAt: Option.map(purchase.awaitsAcknowledgement, () => readAt)
+          acknowledgeDueAt: Option.map(purchase.awaitsAcknowledgement, () => DateTime.addDuration(readAt, firstRetry))
         })
         if (Option.isSome(purchase.replaces)) yield* tokens.retire(app.id, purchase.replaces.value, purchaseToken)
         for (const fact of purchase.facts) {
@@ -148,7 +157,7 @@ export class StoreBPurchases extends Context.Tag("gatehouse/subscription/StoreBP
         return Looked.Applied()
       })
 
-      const attempt = Effect.fn("StoreBPurchases.attempt")(function* (
+      const attempt = Effect.fn("StoreBReadings.attempt")(function* (
         app: App,
         look: Look,
         settle: (looked: Looked) => Effect.Effect<void>
@@ -172,7 +181,7 @@ export class StoreBPurchases extends Context.Tag("gatehouse/subscription/StoreBP
         )
       })
 
-      const look = Effect.fn("StoreBPurchases.look")(
+      const look = Effect.fn("StoreBReadings.look")(
         (app: App, asked: Look, settle: (looked: Looked) => Effect.Effect<void>) =>
           Effect.retry(attempt(app, asked, settle), {
             while: ({ _tag }) => _tag === "Overtaken",
@@ -182,7 +191,7 @@ export class StoreBPurchases extends Context.Tag("gatehouse/subscription/StoreBP
         Effect.catchTag("Overtaken", Effect.die)
       )
 
-      const acknowledge = Effect.fn("StoreBPurchases.acknowledge")(function* (
+      const acknowledge = Effect.fn("StoreBReadings.acknowledge")(function* (
         app: App,
         { purchaseToken }: Pick<Look, "purchaseToken">
       ) {
@@ -202,7 +211,24 @@ export class StoreBPurchases extends Context.Tag("gatehouse/subscription/StoreBP
         )
       })
 
-      return StoreBPurchases.of({ look, acknowledge })
+      const acknowledgeDue = Effect.gen(function* () {
+        const now = yield* DateTime.now
+        const due = yield* Effect.orDie(
+          tokens.takeDue({ now, retryAt: DateTime.addDuration(now, nextRetry), limit: batch })
+        )
+        yield* Effect.forEach(
+          due,
+          ({ appId, purchaseToken }) =>
+            Effect.flatMap(
+              apps.byId(appId),
+              Option.match({ onNone: () => Effect.void, onSome: (app) => acknowledge(app, { purchaseToken }) })
+            ),
+          { concurrency: 5, discard: true }
+        )
+        return due.length
+      }).pipe(Effect.withSpan("StoreBReadings.acknowledgeDue"))
+
+      return StoreBReadings.of({ look, acknowledge, acknowledgeDue })
     })
   ).pipe(Layer.provide([TokenRepo.Default, SubscriptionRepo.Default]))
 }
