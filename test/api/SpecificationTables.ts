@@ -81,7 +81,9 @@ export const specified: ReadonlyArray<Row> = [
   managed("POST", "/bootstrap", 201, "app", "entitlements products offerings"),
   client("GET", "/client/offerings", 200),
   client("GET", "/client/subscribers/{appUserId}", 200),
-  open("POST", "/stores/store_a/notifications/{app}", 200, "signedPayload")
+  client("POST", "/client/receipts", 200),
+  open("POST", "/stores/store_a/notifications/{app}", 200, "signedPayload"),
+  open("POST", "/stores/store_b/notifications/{app}", 200)
 ]
 
 /** What the contract, part 3, adds. */
@@ -102,6 +104,7 @@ export const added: ReadonlyArray<Row> = [
   managed("POST", "/apps/{app}/customers/{appUserId}/grants", 201, "entitlement_identifier", "expires_date"),
   managed("DELETE", "/apps/{app}/customers/{appUserId}/grants/{grant}", 200),
   client("POST", "/client/subscribers/{appUserId}/identify", 200, "app_user_id"),
+  managed("POST", "/apps/{app}/credentials/{platform}/verify", 200),
   managed("GET", "/apps/{app}/store-notifications", 200),
   managed("GET", "/webhooks/{webhook}", 200),
   managed("PATCH", "/webhooks/{webhook}", 200),

@@ -131,7 +131,8 @@ layer(Program.layer, { excludeTestServices: true, timeout: "60 seconds" })("nobo
           }
           if (parameters.length > 0) yield* attempt(operation, prepared, stranger.token, 404, "a stranger")
           else assert.isTrue(byHeader.includes(id) || tenantless.includes(id) || id.startsWith("auth."), id)
-          if (parameters.includes("app") && parameters.length > 1) {
+          const records = parameters.filter((name) => name !== "platform")
+          if (records.includes("app") && records.length > 1) {
             const ids = { app: theirs.uuid as string }
             yield* attempt(operation, prepared, stranger.token, 404, "a stranger under an own app", { ids })
           }

@@ -99,6 +99,7 @@ export const validCalls: Readonly<Record<string, (prepared: Prepared) => Valid>>
   "apps.rotateKey": () => nothing,
   "credentials.listCredentials": () => reads(),
   "credentials.putCredential": ({ storeKey }) => ({ body: { ...storeKey, environment: "sandbox" } }),
+  "credentials.verifyCredential": () => nothing,
   "credentials.deleteCredential": () => nothing,
   "products.listProducts": () => reads(),
   "products.createProduct": () => ({ body: subscription("pro.yearly", { subscription_period: "P1Y" }) }),
@@ -147,8 +148,22 @@ export const validCalls: Readonly<Record<string, (prepared: Prepared) => Valid>>
     body: { app_user_id: "user-3" },
     path: { appUserId: anonymous }
   }),
+  "receipts.validateReceipt": ({ ids, transactionId }) => ({
+    body: { store: "store_a", app_user_id: ids.appUserId, transaction_id: transactionId }
+  }),
   "clientOfferings.getOfferings": () => nothing,
-  "inbound.storeANotification": ({ signedPayload }) => ({ body: { signedPayload } })
+  "inbound.storeANotification": ({ signedPayload }) => ({ body: { signedPayload } }),
+  "inbound.storeBNotification": () => ({
+    body: {
+      message: {
+        messageId: "1",
+        data: Buffer.from(
+          JSON.stringify({ version: "1.0", packageName: "com.example.other", eventTimeMillis: "1795262465022" })
+        ).toString("base64")
+      },
+      subscription: "projects/notes/subscriptions/pushes"
+    }
+  })
 }
 
 /** The address of a call, its path filled from `ids`. */

@@ -56,6 +56,14 @@ export const prepare = Effect.gen(function* () {
     store_a_key_id: "2X9R4HXF34",
     store_a_private_key: p256Key()
   }
+  yield* call("POST", `${world.storeA.url}/_control/keys`, {
+    body: {
+      issuer_id: storeKey.store_a_issuer_id,
+      key_id: storeKey.store_a_key_id,
+      bundle_id: bundle,
+      private_key: storeKey.store_a_private_key
+    }
+  })
   const webhook = yield* made(token, `${under}/webhooks`, { url: world.receiver.url })
   const product = yield* made(token, `${under}/products`, subscription("pro.monthly"))
   const entitlement = yield* made(token, `${under}/entitlements`, {
@@ -75,7 +83,7 @@ export const prepare = Effect.gen(function* () {
   yield* made(token, `${under}/customers`, { app_user_id: appUserId })
   yield* made(token, `${under}/customers`, { app_user_id: anonymous })
   const grant = yield* made(token, `${under}/customers/${appUserId}/grants`, { entitlement_identifier: "pro" })
-  yield* buy(world, url, app.uuid, { bundle_id: bundle, app_account_token: appUserId })
+  const bought = yield* buy(world, url, app.uuid, { bundle_id: bundle, app_account_token: appUserId })
   const sent = yield* call("GET", `${world.storeA.url}/_control/notifications`)
   yield* eventually(
     Effect.map(call("GET", `${url}/api/v1${under}/transactions`, { token }), ({ body }) => body.data[0]),
@@ -102,6 +110,7 @@ export const prepare = Effect.gen(function* () {
     hook: world.receiver.url,
     signedPayload: sent.body.at(-1).signedPayload as string,
     storeKey,
+    transactionId: bought.body.purchase.transactionId as string,
     anonymous,
     /** By parameter of a path. */
     ids: {
@@ -114,6 +123,7 @@ export const prepare = Effect.gen(function* () {
       offering: offering.uuid as string,
       package: monthly.uuid as string,
       credential: credential.uuid as string,
+      platform: "store_a",
       appUserId,
       grant: grant.uuid as string,
       webhook: webhook.uuid as string,
