@@ -88,7 +88,10 @@ export const makeAccessTokens = Effect.gen(function* () {
     })
 
   return {
-    of: (account: ServiceAccount) => Effect.map(cache.get(accountOf(account)), ({ token }) => token),
+    of: (account: ServiceAccount) => {
+      const key = accountOf(account)
+      return Effect.tapError(cache.get(key), () => cache.invalidate(key)).pipe(Effect.map(({ token }) => token))
+    },
     /** The store did not take the token: the next caller gets a new one. */
     forget: (account: ServiceAccount) => cache.invalidate(accountOf(account))
   } as const

@@ -58,6 +58,8 @@ layer(TestDatabase.layer)("PollLoop", (it) => {
     const world = new Life.World()
     return Effect.gen(function* () {
       const { channel, loop } = yield* polling(world)
+      const channels = yield* Channels
+      yield* passUntil(Effect.map(channels.byId(channel.id), ({ lastSyncedAt }) => Option.isSome(lastSyncedAt)))
       yield* Fiber.interrupt(loop)
       world.write("1", "while we were away", "2026-03-01T12:00:10Z")
       yield* Effect.fork(Effect.withRandom(pollLoop(channel.id, { interval }, Effect.void), Random.fixed([0.5])))
