@@ -73,7 +73,7 @@ const nothing: Valid = {}
 export const validCalls: Readonly<Record<string, (prepared: Prepared) => Valid>> = {
   health: () => nothing,
   "auth.register": () => ({
-    body: { name: "Zoe", email: `zoe${Math.random()}@example.com`, password: "eight characters" }
+    body: { name: "Zoe", email: `zoe${crypto.randomUUID()}@example.com`, password: "eight characters" }
   }),
   "auth.login": ({ email, password }) => ({ body: { email, password } }),
   "auth.me": () => nothing,
