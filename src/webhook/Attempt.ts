@@ -64,12 +64,13 @@ interface Landing extends AttemptOutcome {
 }
 
 /**
- * Port: one POST to a target. Never fails: whatever happens is an outcome. Redirects are not followed, bodies are neither
- * asked for compressed nor inflated, and at most 64 KiB of an answer are read.
+ * Port: one POST to a target, which is finished within its time whatever happens: `landed` hears of it once, maybe before
+ * `begin` returns. Never fails: whatever happens is an outcome. Redirects are not followed, bodies are neither asked for
+ * compressed nor inflated, and at most 64 KiB of an answer are read.
  */
 export class Attempt extends Context.Tag("gatehouse/webhook/Attempt")<
   Attempt,
-  { readonly send: (request: AttemptRequest) => Effect.Effect<AttemptOutcome> }
+  { readonly begin: (request: AttemptRequest, landed: (outcome: AttemptOutcome) => void) => void }
 >() {
   static readonly layer = (policy: TargetPolicy) =>
     Layer.scoped(
@@ -85,66 +86,67 @@ export class Attempt extends Context.Tag("gatehouse/webhook/Attempt")<
         )
         yield* Effect.forkScoped(Effect.repeat(sweep, Schedule.spaced(sweepEvery)))
 
-        const post = (agent: Dispatcher, request: AttemptRequest, startedAt: number) =>
-          Effect.async<Landing>((resume) => {
-            const chunks: Array<Buffer> = []
-            let controller: Dispatcher.DispatchController | undefined
-            let hearsNothing = () => false
-            let size = 0
-            let code = 0
-            let retryAfter = Option.none<string>()
-            let isOver = false
+        const post = (
+          agent: Dispatcher,
+          request: AttemptRequest,
+          startedAt: number,
+          landed: (landing: Landing) => void
+        ) => {
+          const chunks: Array<Buffer> = []
+          let controller: Dispatcher.DispatchController | undefined
+          let hearsNothing = () => false
+          let size = 0
+          let code = 0
+          let retryAfter = Option.none<string>()
+          let isOver = false
 
-            const finish = (error: string | null, wasStale = false) => {
-              if (isOver) return
-              isOver = true
-              flights.delete(flight)
-              const durationMs = Math.max(0, clock.unsafeCurrentTimeMillis() - startedAt)
-              const responseBody = code === 0 ? null : textOf(chunks)
-              resume(Effect.succeed({ code, responseBody, retryAfter, error, durationMs, wasStale }))
-            }
-            const stop = (reason: string | null) => {
-              finish(reason)
-              controller?.abort(new Error(reason ?? "enough was read"))
-            }
-            const flight: Flight = {
-              deadline: startedAt + Duration.toMillis(request.timeout),
-              expire: () => stop("time-out")
-            }
-            flights.add(flight)
-
-            const posted = new Connections.Post(parsed(request.url), request.headers, request.body)
-            agent.dispatch(posted, {
-              onRequestStart: (started) => {
-                controller = started
-                if (isOver) started.abort(new Error("too late"))
-                else hearsNothing = posted.connection?.use() ?? hearsNothing
-              },
-              onResponseStart: (_, status, headers) => {
-                if (status < 200) return
-                code = status
-                const header = headers["retry-after"]
-                retryAfter = typeof header === "string" ? Option.some(header) : Option.none()
-              },
-              onResponseData: (_, chunk) => {
-                if (size < kept) chunks.push(chunk)
-                size += chunk.length
-                if (size > readAtMost) stop(null)
-              },
-              onResponseEnd: () => finish(null),
-              onResponseError: (_, error) => finish(reasonOf(error), code === 0 && hearsNothing())
-            })
-            return Effect.sync(() => stop("interrupted"))
+          const finish = (error: string | null, wasStale = false) => {
+            if (isOver) return
+            isOver = true
+            flights.delete(flight)
+            const durationMs = Math.max(0, clock.unsafeCurrentTimeMillis() - startedAt)
+            const responseBody = code === 0 ? null : textOf(chunks)
+            landed({ code, responseBody, retryAfter, error, durationMs, wasStale })
+          }
+          const stop = (reason: string | null) => {
+            finish(reason)
+            controller?.abort(new Error(reason ?? "enough was read"))
+          }
+          const flight: Flight = {
+            deadline: startedAt + Duration.toMillis(request.timeout),
+            expire: () => stop("time-out")
+          }
+          const posted = new Connections.Post(parsed(request.url), request.headers, request.body)
+          flights.add(flight)
+          agent.dispatch(posted, {
+            onRequestStart: (started) => {
+              controller = started
+              if (isOver) started.abort(new Error("too late"))
+              else hearsNothing = posted.connection?.use() ?? hearsNothing
+            },
+            onResponseStart: (_, status, headers) => {
+              if (status < 200) return
+              code = status
+              const header = headers["retry-after"]
+              retryAfter = typeof header === "string" ? Option.some(header) : Option.none()
+            },
+            onResponseData: (_, chunk) => {
+              if (size < kept) chunks.push(chunk)
+              size += chunk.length
+              if (size > readAtMost) stop(null)
+            },
+            onResponseEnd: () => finish(null),
+            onResponseError: (_, error) => finish(reasonOf(error), code === 0 && hearsNothing())
           })
+        }
 
         return Attempt.of({
-          send: (request) =>
-            Effect.suspend(() => {
-              const startedAt = clock.unsafeCurrentTimeMillis()
-              return Effect.flatMap(post(agents.kept, request, startedAt), (landing) =>
-                landing.wasStale ? post(agents.fresh, request, startedAt) : Effect.succeed(landing)
-              )
-            })
+          begin: (request, landed) => {
+            const startedAt = clock.unsafeCurrentTimeMillis()
+            post(agents.kept, request, startedAt, (landing) =>
+              landing.wasStale ? post(agents.fresh, request, startedAt, landed) : landed(landing)
+            )
+          }
         })
       })
     )

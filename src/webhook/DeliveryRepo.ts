@@ -9,6 +9,8 @@ const Filters = Schema.Struct({
   endpointId: Schema.NullOr(Schema.UUID),
   event: Schema.NullOr(Schema.String),
   state: Schema.NullOr(DeliveryState),
+  /** What this process is sending, whatever its rows say. */
+  underWay: Schema.Array(Schema.String),
   before: Schema.NullOr(Schema.UUID),
   limit: Schema.Int
 })
@@ -28,12 +30,13 @@ export class DeliveryRepo extends Effect.Service<DeliveryRepo>()("gatehouse/webh
       FROM webhook_deliveries JOIN webhook_events ON webhook_events.id = webhook_deliveries.event_id`
 
     /** Says the state, and what is indexed of it: that something is still to do, or that it was lost. */
-    const inState = (state: DeliveryState) => {
+    const inState = (state: DeliveryState, underWay: ReadonlyArray<string>) => {
       switch (state) {
-        case "pending":
         case "delivering":
+          return sql`AND (state = 'delivering' OR webhook_deliveries.id = ANY(${underWay}::uuid[])) AND due_at IS NOT NULL`
+        case "pending":
         case "failed":
-          return sql`AND state = ${state} AND due_at IS NOT NULL`
+          return sql`AND state = ${state} AND due_at IS NOT NULL AND webhook_deliveries.id <> ALL(${underWay}::uuid[])`
         case "exhausted":
         case "canceled":
           return sql`AND lost = ${state}`
@@ -46,11 +49,11 @@ export class DeliveryRepo extends Effect.Service<DeliveryRepo>()("gatehouse/webh
       SqlSchema.findAll({
         Request: Filters,
         Result: Delivery,
-        execute: ({ before, endpointId, event, limit, ownerId, ownerKind, state }) => sql`
+        execute: ({ before, endpointId, event, limit, ownerId, ownerKind, state, underWay }) => sql`
           ${selection} WHERE webhook_events.owner_kind = ${ownerKind} AND (${ownerId}::uuid IS NULL OR webhook_deliveries.owner_id = ${ownerId}::uuid)
           AND (${endpointId}::uuid IS NULL OR endpoint_id = ${endpointId}::uuid)
           AND (${event}::text IS NULL OR webhook_deliveries.event = ${event}::text)
-          ${state === null ? sql`` : inState(state)}
+          ${state === null ? sql`` : inState(state, underWay)}
           AND (${before}::uuid IS NULL OR webhook_deliveries.id < ${before}::uuid)
           ORDER BY webhook_deliveries.id DESC LIMIT ${limit}`
       }),

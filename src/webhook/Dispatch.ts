@@ -1,24 +1,34 @@
-import { Array, Context, DateTime, Duration, Effect, Layer, Metric, Option, Queue, type Redacted } from "effect"
-import { nextId } from "../kit/Id.ts"
+import { Context, DateTime, Duration, Effect, Layer, Metric, Option, type Redacted } from "effect"
+import { idAt } from "../kit/Id.ts"
 import { Seal } from "../kit/Seal.ts"
 import { webhookAttempts, webhookSeconds } from "../Metrics.ts"
-import { Attempt } from "./Attempt.ts"
+import { Attempt, type AttemptOutcome } from "./Attempt.ts"
+import type { Circuit } from "./domain/Circuit.ts"
 import type { DueDelivery, Settlement } from "./domain/Delivery.ts"
 import { Endpoint } from "./domain/Endpoint.ts"
 import { healthOf, isLost } from "./domain/Health.ts"
 import { verdict } from "./domain/Settle.ts"
 import { sign, signStandard } from "./domain/Signature.ts"
 import type { DeliveryId, EndpointId } from "./domain/Webhook.ts"
+import { DueRepo } from "./DueRepo.ts"
 import { EndpointRepo } from "./EndpointRepo.ts"
-import { QueueRepo } from "./QueueRepo.ts"
+import { Permits } from "./Permits.ts"
+import * as SettlementWriter from "./SettlementWriter.ts"
+import { UnderWay } from "./UnderWay.ts"
 
 const userAgent = "Gatehouse-Webhook/1.0"
 
 /** Attempts under way at one time, over all endpoints: what sockets and memory are sized for. */
 const sentAtOnce = 1024
 
-/** Rows in memory at one time, over all endpoints; the first few of each come on top. */
-const heldAtOnce = 32_768
+/** Rows and bytes in memory at one time, over all endpoints; the first few of each come on top. */
+const heldAtOnce: Load = { rows: 32_768, bytes: 32 * 1024 * 1024 }
+
+/** What deliveries weigh in memory: `bytes` counts bodies. */
+export interface Load {
+  readonly rows: number
+  readonly bytes: number
+}
 
 const attemptsBy = {
   succeeded: Metric.tagged(webhookAttempts, "outcome", "succeeded"),
@@ -32,6 +42,25 @@ export interface OpenEndpoint {
   readonly secret: Redacted.Redacted<string>
   /** The one before, while it signs along. */
   readonly previousSecret: Option.Option<Redacted.Redacted<string>>
+}
+
+/** One attempt that is over, not judged yet. `retryCount` is what the endpoint had been promised when it began. */
+export interface Attempted {
+  readonly delivery: DueDelivery
+  readonly retryCount: number
+  readonly id: string
+  readonly startedAt: DateTime.Utc
+  readonly outcome: AttemptOutcome
+}
+
+const settlementOf = ({ delivery, id, outcome, retryCount, startedAt }: Attempted): Settlement => {
+  const { code, durationMs, error, responseBody, retryAfter } = outcome
+  const now = DateTime.unsafeMake(startedAt.epochMillis + durationMs)
+  return {
+    ...verdict({ attemptCount: delivery.attemptCount, retryCount, code, retryAfter, now }),
+    deliveryId: delivery.id,
+    attempt: { id, startedAt, durationMs, code, responseBody, error }
+  }
 }
 
 /**
@@ -73,44 +102,49 @@ export class Dispatch extends Context.Tag("gatehouse/webhook/Dispatch")<
   {
     /** None when the endpoint is gone. */
     readonly open: (id: EndpointId) => Effect.Effect<Option.Option<OpenEndpoint>>
-    /** Takes at most `limit` due deliveries beside the held ones: they are `delivering` until settled or released. */
+    /**
+     * Takes due deliveries beside the held ones, as many as `room` says and one at least: they are `delivering` until
+     * settled or released. An ordered endpoint's are each the first of their key.
+     */
     readonly claim: (
-      id: EndpointId,
-      limit: number,
-      held: ReadonlySet<DeliveryId>
+      endpoint: Endpoint,
+      room: Load,
+      held: Iterable<DeliveryId>
     ) => Effect.Effect<ReadonlyArray<DueDelivery>>
     /** Gives back what was claimed and never sent, by a loop that crashed too. */
     readonly release: (id: EndpointId) => Effect.Effect<void>
     /** When the next delivery beside the held ones is due. */
-    readonly nextDue: (id: EndpointId, held: ReadonlySet<DeliveryId>) => Effect.Effect<Option.Option<DateTime.Utc>>
-    readonly attempt: (target: OpenEndpoint, delivery: DueDelivery) => Effect.Effect<Settlement>
-    /** Counts rows that a loop takes into memory, or lets go of. */
-    readonly hold: (rows: number) => void
-    /** How many more rows all loops together may take into memory. */
-    readonly spare: () => number
-    /** Waits until one more attempt may be under way in this process; once it is, it is finished. */
-    readonly withPermit: <A, E, R>(attempt: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-    /** Writes outcomes back; `isOver` when they end the endpoint, whose other deliveries are then canceled. */
+    readonly nextDue: (endpoint: Endpoint, held: Iterable<DeliveryId>) => Effect.Effect<Option.Option<DateTime.Utc>>
+    /** Begins an attempt, which is then finished whatever happens; `landed` hears what came back. */
+    readonly attempt: (target: OpenEndpoint, delivery: DueDelivery, landed: (attempted: Attempted) => void) => void
+    /** For attempts under way in this process. */
+    readonly permits: Permits
+    /** Counts what a loop takes into memory, or lets go of. */
+    readonly hold: (load: Load) => void
+    /** How much more all loops together may take into memory. */
+    readonly spare: () => Load
+    /** Opens or closes the circuit of an endpoint, for everyone to see. */
+    readonly pause: (id: EndpointId, circuit: Circuit) => Effect.Effect<void>
+    /** Judges attempts and writes them back; `isOver` when they end the endpoint, whose other deliveries are then canceled. */
     readonly settle: (
       id: EndpointId,
-      settlements: ReadonlyArray<Settlement>
-    ) => Effect.Effect<{ readonly isOver: boolean }>
+      attempted: ReadonlyArray<Attempted>
+    ) => Effect.Effect<{ readonly settlements: ReadonlyArray<Settlement>; readonly isOver: boolean }>
     readonly cancel: (id: EndpointId) => Effect.Effect<void>
-    /** Endpoints with something due until then. */
-    readonly endpointsDue: (until: DateTime.Utc) => Effect.Effect<ReadonlyArray<EndpointId>>
   }
 >() {
-  static readonly layer = Layer.effect(
+  static readonly layer = Layer.scoped(
     Dispatch,
     Effect.gen(function* () {
       const endpoints = yield* EndpointRepo
-      const queue = yield* QueueRepo
+      const settlement = yield* SettlementWriter.make
       const attempts = yield* Attempt
+      const due = yield* DueRepo
       const seal = yield* Seal
       const clock = yield* Effect.clock
-      let held = 0
-      const permits = yield* Queue.bounded<void>(sentAtOnce)
-      yield* Queue.offerAll(permits, Array.replicate(undefined, sentAtOnce))
+      const { ids: underWay } = yield* UnderWay
+      let rows = 0
+      let bytes = 0
 
       const open = Effect.fn("Dispatch.open")(function* (id: EndpointId) {
         const row = yield* endpoints.byId(id)
@@ -126,75 +160,88 @@ export class Dispatch extends Context.Tag("gatehouse/webhook/Dispatch")<
         })
       })
 
-      const attempt = ({ endpoint, ...secrets }: OpenEndpoint, delivery: DueDelivery) =>
-        Effect.flatMap(nextId, (id) => {
-          const startedAt = DateTime.unsafeMake(clock.unsafeCurrentTimeMillis())
-          const sent = attempts.send({
-            url: endpoint.url,
-            body: delivery.body,
-            headers: headersOf(secrets, delivery, { id, startedAt }),
-            timeout: Duration.seconds(endpoint.timeoutSeconds)
-          })
-          return Effect.map(sent, ({ code, durationMs, error, responseBody, retryAfter }): Settlement => {
-            const now = DateTime.unsafeMake(clock.unsafeCurrentTimeMillis())
-            const { attemptCount, id: deliveryId } = delivery
-            const judged = verdict({ attemptCount, retryCount: endpoint.retryCount, code, retryAfter, now })
-            return { ...judged, deliveryId, attempt: { id, startedAt, durationMs, code, responseBody, error } }
-          })
-        })
+      const attempt = (
+        { endpoint, ...secrets }: OpenEndpoint,
+        delivery: DueDelivery,
+        landed: (attempted: Attempted) => void
+      ) => {
+        const startedAt = DateTime.unsafeMake(clock.unsafeCurrentTimeMillis())
+        const id = idAt(startedAt.epochMillis)
+        const request = {
+          url: endpoint.url,
+          body: delivery.body,
+          headers: headersOf(secrets, delivery, { id, startedAt }),
+          timeout: Duration.seconds(endpoint.timeoutSeconds)
+        }
+        const { retryCount } = endpoint
+        underWay.add(delivery.id)
+        attempts.begin(request, (outcome) => landed({ delivery, retryCount, id, startedAt, outcome }))
+      }
 
       const measure = ({ attempt: { durationMs }, state }: Settlement) => {
         attemptsBy[state].unsafeUpdate(1, [])
         webhookSeconds.unsafeUpdate(durationMs / 1000, [])
       }
 
+      /** In parts, so that no statement holds the rows of a long line for long. */
+      const cancel = (id: EndpointId) => Effect.asVoid(Effect.repeat(due.cancel(id), { until: (isAll) => isAll }))
+
       const disable = (id: EndpointId, reason: string) =>
         Effect.all([
           endpoints.disable(id, reason),
-          queue.cancel(id),
+          cancel(id),
           Effect.logWarning("a webhook was disabled").pipe(Effect.annotateLogs({ webhook: id, reason }))
         ])
 
-      const settle = Effect.fn("Dispatch.settle")(function* (id: EndpointId, settlements: ReadonlyArray<Settlement>) {
+      const settle = Effect.fn("Dispatch.settle")(function* (id: EndpointId, attempted: ReadonlyArray<Attempted>) {
+        const settlements = attempted.map(settlementOf)
         const health = healthOf(settlements.map(({ attempt: { code } }) => code))
-        yield* queue.settle(id, settlements, health === "well")
+        yield* settlement.write({ settlements, well: health === "well" ? [id] : [] })
+        settlements.forEach(({ deliveryId }) => underWay.delete(deliveryId))
         settlements.forEach(measure)
-        if (health === "well") return { isOver: false }
+        if (health === "well") return { settlements, isOver: false }
         if (health === "gone") {
           yield* disable(id, "the target answered 410 Gone")
-          return { isOver: true }
+          return { settlements, isOver: true }
         }
         const now = yield* DateTime.now
         const noted = yield* endpoints.noteFailure({ id, now })
         const isOver = Option.exists(noted, ({ failingSince }) => isLost(failingSince, now))
         if (isOver) yield* disable(id, "no delivery succeeded for 3 days")
-        return { isOver }
+        return { settlements, isOver }
       })
 
       return Dispatch.of({
         open,
-        claim: (endpointId, limit, held) =>
-          Effect.flatMap(DateTime.now, (now) => queue.claim({ endpointId, now, limit, held: [...held] })),
-        release: queue.release,
-        nextDue: (endpointId, held) => queue.nextDue({ endpointId, held: [...held] }),
+        claim: ({ id, isOrdered }, room, held) =>
+          Effect.flatMap(DateTime.now, (now) =>
+            due.claim({
+              endpointId: id,
+              isOrdered,
+              now,
+              limit: room.rows,
+              bytes: Math.max(1, room.bytes),
+              held: [...held]
+            })
+          ),
+        release: due.release,
+        nextDue: ({ id, isOrdered }, held) => due.nextDue({ endpointId: id, isOrdered, held: [...held] }),
         attempt,
-        hold: (rows) => {
-          held += rows
+        hold: (load) => {
+          rows += load.rows
+          bytes += load.bytes
         },
-        spare: () => Math.max(0, heldAtOnce - held),
-        withPermit: (effect) =>
-          Effect.uninterruptibleMask((restore) =>
-            Effect.zipRight(
-              restore(Queue.take(permits)),
-              Effect.ensuring(
-                effect,
-                Effect.sync(() => permits.unsafeOffer(undefined))
-              )
+        spare: () => ({ rows: Math.max(0, heldAtOnce.rows - rows), bytes: Math.max(0, heldAtOnce.bytes - bytes) }),
+        pause: (id, circuit) =>
+          Effect.zipRight(
+            endpoints.pause(id, circuit),
+            Effect.logInfo(`the circuit of a webhook ${Option.isSome(circuit.until) ? "opened" : "closed"}`).pipe(
+              Effect.annotateLogs({ webhook: id })
             )
           ),
+        permits: new Permits(sentAtOnce),
         settle,
-        cancel: queue.cancel,
-        endpointsDue: (until) => Effect.map(queue.endpointsDue(until), (rows) => rows.map(({ id }) => id))
+        cancel
       })
     })
   )

@@ -1,5 +1,7 @@
-import { Effect, Schema } from "effect"
+import { DateTime, Effect, Option, Schema } from "effect"
 import { Conflict, Invalid, NotFound } from "../api/Problem.ts"
+import { stateAt } from "./domain/Circuit.ts"
+import type { Endpoint } from "./domain/Endpoint.ts"
 import { EndpointId, type OwnerKind } from "./domain/Webhook.ts"
 import { EndpointNotFound, Endpoints } from "./Endpoints.ts"
 
@@ -16,6 +18,8 @@ interface NewWebhook {
   readonly events: ReadonlyArray<string>
   readonly retry_count: number
   readonly timeout_seconds: number
+  readonly max_per_second: number | null
+  readonly ordered: boolean
 }
 
 /** The fields of a payload as the service takes them; what is absent stays absent. */
@@ -23,7 +27,9 @@ export const endpointFields = (payload: NewWebhook) => ({
   url: payload.url,
   events: payload.events,
   retryCount: payload.retry_count,
-  timeoutSeconds: payload.timeout_seconds
+  timeoutSeconds: payload.timeout_seconds,
+  maxPerSecond: Option.fromNullable(payload.max_per_second),
+  isOrdered: payload.ordered
 })
 
 export const endpointChanges = (payload: Partial<NewWebhook> & { readonly is_active?: boolean }) => ({
@@ -31,7 +37,42 @@ export const endpointChanges = (payload: Partial<NewWebhook> & { readonly is_act
   events: payload.events,
   retryCount: payload.retry_count,
   timeoutSeconds: payload.timeout_seconds,
+  maxPerSecond: payload.max_per_second,
+  isOrdered: payload.ordered,
   isActive: payload.is_active
+})
+
+/** What a webhook is and how it does, on either side. */
+export const endpointView = (endpoint: Endpoint, now: DateTime.Utc) => ({
+  url: endpoint.url,
+  events: endpoint.events,
+  retry_count: endpoint.retryCount,
+  timeout_seconds: endpoint.timeoutSeconds,
+  max_per_second: Option.getOrNull(endpoint.maxPerSecond),
+  ordered: endpoint.isOrdered,
+  is_active: endpoint.isActive,
+  disabled_reason: Option.getOrNull(endpoint.disabledReason),
+  circuit: stateAt({ until: endpoint.pausedUntil }, now),
+  paused_until: Option.getOrNull(
+    Option.map(Option.filter(endpoint.pausedUntil, DateTime.greaterThan(now)), DateTime.formatIso)
+  ),
+  created_at: DateTime.formatIso(endpoint.createdAt)
+})
+
+/** Sends a range again, and says how far it came. */
+export const replayed = Effect.fn("replayed")(function* (
+  endpoint: Endpoint,
+  payload: {
+    readonly from: DateTime.Utc
+    readonly to: DateTime.Utc
+    readonly events?: ReadonlyArray<string> | undefined
+  }
+) {
+  const endpoints = yield* Endpoints
+  const { from, to } = payload
+  const range = { from, to, events: Option.fromNullable(payload.events) }
+  const { count, next } = yield* endpoints.replay(endpoint, range)
+  return { data: { replayed: count, continue_from: Option.getOrNull(Option.map(next, DateTime.formatIso)) } }
 })
 
 /** How the refusals of the services read on the wire, on both sides. */

@@ -1,5 +1,6 @@
 import { SqlClient, SqlSchema } from "@effect/sql"
-import { Effect, Schema } from "effect"
+import { DateTime, Effect, Option, Schema } from "effect"
+import type { Circuit } from "./domain/Circuit.ts"
 import { Endpoint } from "./domain/Endpoint.ts"
 import { EndpointId } from "./domain/Webhook.ts"
 
@@ -18,7 +19,10 @@ const Changes = Schema.Struct({
   events: Schema.NullOr(Schema.Array(Schema.String)),
   retryCount: Schema.NullOr(Schema.Int),
   timeoutSeconds: Schema.NullOr(Schema.Int),
-  isActive: Schema.NullOr(Schema.Boolean)
+  isActive: Schema.NullOr(Schema.Boolean),
+  isOrdered: Schema.NullOr(Schema.Boolean),
+  /** Null lifts it; none keeps it. */
+  maxPerSecond: Schema.OptionFromSelf(Schema.NullOr(Schema.Int))
 })
 
 export class EndpointRepo extends Effect.Service<EndpointRepo>()("gatehouse/webhook/EndpointRepo", {
@@ -50,20 +54,50 @@ export class EndpointRepo extends Effect.Service<EndpointRepo>()("gatehouse/webh
       }),
       Effect.orDie
     )
-    /** Null keeps a column. Whoever turns an endpoint on or off clears what the system noted. */
+    /** Null keeps a column. Whoever turns an endpoint on or off, or moves it, clears what the system noted. */
     const update = Effect.fn("EndpointRepo.update")(
       SqlSchema.findOne({
-        Request: Changes,
+        Request: Schema.typeSchema(Changes),
         Result: Endpoint,
-        execute: ({ events, id, isActive, retryCount, timeoutSeconds, url }) => sql`
-          UPDATE webhook_endpoints SET url = coalesce(${url}::text, url), events = coalesce(${events}::text[], events),
-            retry_count = coalesce(${retryCount}::int, retry_count),
-            timeout_seconds = coalesce(${timeoutSeconds}::int, timeout_seconds),
-            is_active = coalesce(${isActive}::bool, is_active),
-            disabled_reason = CASE WHEN ${isActive}::bool IS NULL THEN disabled_reason END,
-            failing_since = CASE WHEN ${isActive}::bool IS NULL THEN failing_since END
-          WHERE id = ${id} RETURNING *`
+        execute: ({ events, id, isActive, isOrdered, maxPerSecond, retryCount, timeoutSeconds, url }) => {
+          const isKept = sql`(${isActive}::bool IS NULL AND coalesce(${url}::text, url) = url)`
+          return sql`
+            UPDATE webhook_endpoints SET url = coalesce(${url}::text, url), events = coalesce(${events}::text[], events),
+              retry_count = coalesce(${retryCount}::int, retry_count),
+              timeout_seconds = coalesce(${timeoutSeconds}::int, timeout_seconds),
+              is_active = coalesce(${isActive}::bool, is_active), is_ordered = coalesce(${isOrdered}::bool, is_ordered),
+              max_per_second = CASE WHEN ${Option.isNone(maxPerSecond)} THEN max_per_second
+                ELSE ${Option.getOrNull(maxPerSecond)}::int END,
+              disabled_reason = CASE WHEN ${isActive}::bool IS NULL THEN disabled_reason END,
+              failing_since = CASE WHEN ${isKept} THEN failing_since END,
+              paused_until = CASE WHEN ${isKept} THEN paused_until END, pauses = CASE WHEN ${isKept} THEN pauses ELSE 0 END
+            WHERE id = ${id} RETURNING *`
+        }
       }),
+      Effect.orDie
+    )
+    /** Gives what waits for an endpoint the order that it now keeps. */
+    const order = Effect.fn("EndpointRepo.order")(
+      (id: EndpointId, isOrdered: boolean) => sql`
+        UPDATE webhook_deliveries d SET order_key = CASE WHEN ${isOrdered} THEN coalesce(e.order_key, '') END
+        FROM webhook_events e WHERE e.id = d.event_id AND d.endpoint_id = ${id} AND d.due_at IS NOT NULL`,
+      Effect.asVoid,
+      Effect.orDie
+    )
+    /** Opens the circuit until then, or closes it. */
+    const pause = Effect.fn("EndpointRepo.pause")(
+      (id: EndpointId, { pauses, until }: Circuit) => sql`
+        UPDATE webhook_endpoints SET pauses = ${pauses},
+          paused_until = ${Option.getOrNull(Option.map(until, DateTime.toDateUtc))} WHERE id = ${id}`,
+      Effect.asVoid,
+      Effect.orDie
+    )
+    /** An open circuit lets one delivery try now. */
+    const probe = Effect.fn("EndpointRepo.probe")(
+      (id: EndpointId, now: DateTime.Utc) => sql`
+        UPDATE webhook_endpoints SET paused_until = ${DateTime.toDateUtc(now)}
+        WHERE id = ${id} AND paused_until > ${DateTime.toDateUtc(now)}`,
+      Effect.asVoid,
       Effect.orDie
     )
     /** The secret that was in use becomes the previous one. */
@@ -108,6 +142,19 @@ export class EndpointRepo extends Effect.Service<EndpointRepo>()("gatehouse/webh
       }),
       Effect.orDie
     )
-    return { insert, byId, page, update, replaceSecret, noteFailure, disable, remove, removeOf } as const
+    return {
+      insert,
+      byId,
+      page,
+      update,
+      order,
+      pause,
+      probe,
+      replaceSecret,
+      noteFailure,
+      disable,
+      remove,
+      removeOf
+    } as const
   })
 }) {}

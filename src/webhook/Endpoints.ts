@@ -6,9 +6,11 @@ import { Seal } from "../kit/Seal.ts"
 import { Endpoint } from "./domain/Endpoint.ts"
 import { secretOf } from "./domain/Signature.ts"
 import { DeliveryId, EndpointId, type Owner } from "./domain/Webhook.ts"
+import { DueRepo } from "./DueRepo.ts"
 import { EndpointRepo } from "./EndpointRepo.ts"
 import { bodyOf, Outbox } from "./Outbox.ts"
 import { QueueRepo } from "./QueueRepo.ts"
+import { ReplayRepo } from "./ReplayRepo.ts"
 import { checkTarget, type TargetPolicy, type TargetRefused } from "./TargetGuard.ts"
 
 export class EndpointNotFound extends Data.TaggedError("EndpointNotFound")<{}> {}
@@ -23,6 +25,8 @@ export interface NewEndpoint {
   readonly events: ReadonlyArray<string>
   readonly retryCount: number
   readonly timeoutSeconds: number
+  readonly maxPerSecond: Option.Option<number>
+  readonly isOrdered: boolean
 }
 
 /** What is absent stays. */
@@ -31,6 +35,9 @@ export interface EndpointChanges {
   readonly events?: ReadonlyArray<string> | undefined
   readonly retryCount?: number | undefined
   readonly timeoutSeconds?: number | undefined
+  /** Null lifts the measure. */
+  readonly maxPerSecond?: number | null | undefined
+  readonly isOrdered?: boolean | undefined
   /** `false` cancels what is due; `true` also forgets why the system had stopped it. */
   readonly isActive?: boolean | undefined
 }
@@ -60,6 +67,18 @@ export class Endpoints extends Context.Tag("gatehouse/webhook/Endpoints")<
     ) => Effect.Effect<{ readonly endpoint: Endpoint; readonly secret: Redacted.Redacted<string> }, EndpointNotFound>
     /** Sends `webhook.test` with `data` to this endpoint alone, whatever it subscribes to. */
     readonly test: (endpoint: Endpoint, data: unknown) => Effect.Effect<DeliveryId, EndpointInactive>
+    /**
+     * Sends what happened in `[from, to)` to this endpoint once more, oldest first: of what it subscribes to, or of
+     * `events` among it. At most ten thousand at a time; `next` is where to go on.
+     */
+    readonly replay: (
+      endpoint: Endpoint,
+      range: {
+        readonly from: DateTime.Utc
+        readonly to: DateTime.Utc
+        readonly events: Option.Option<ReadonlyArray<string>>
+      }
+    ) => Effect.Effect<{ readonly count: number; readonly next: Option.Option<DateTime.Utc> }, EndpointInactive>
     /** Cancels what is due; the history of deliveries stays. */
     readonly remove: (id: EndpointId) => Effect.Effect<void, EndpointNotFound>
     /** All of an owner that goes: cancels what is due. Joins the caller's transaction. */
@@ -73,6 +92,8 @@ export class Endpoints extends Context.Tag("gatehouse/webhook/Endpoints")<
         const sql = yield* SqlClient.SqlClient
         const repo = yield* EndpointRepo
         const queue = yield* QueueRepo
+        const due = yield* DueRepo
+        const replays = yield* ReplayRepo
         const outbox = yield* Outbox
         const seal = yield* Seal
 
@@ -87,7 +108,11 @@ export class Endpoints extends Context.Tag("gatehouse/webhook/Endpoints")<
             events: input.events,
             retryCount: input.retryCount,
             timeoutSeconds: input.timeoutSeconds,
+            maxPerSecond: input.maxPerSecond,
+            isOrdered: input.isOrdered,
             isActive: true,
+            pausedUntil: Option.none(),
+            pauses: 0,
             disabledReason: Option.none(),
             failingSince: Option.none(),
             createdAt: yield* DateTime.now
@@ -105,12 +130,17 @@ export class Endpoints extends Context.Tag("gatehouse/webhook/Endpoints")<
         })
 
         const update = Effect.fn("Endpoints.update")(function* (id: EndpointId, changes: EndpointChanges) {
-          const { events = null, isActive = null, retryCount = null, timeoutSeconds = null, url = null } = changes
+          const { events = null, isActive = null, isOrdered = null, retryCount = null, timeoutSeconds = null } = changes
+          const { url = null } = changes
+          const maxPerSecond = changes.maxPerSecond === undefined ? Option.none() : Option.some(changes.maxPerSecond)
           if (url !== null) yield* checkTarget(url, policy)
-          const changed = repo.update({ id, url, events, retryCount, timeoutSeconds, isActive })
-          const updated = yield* sql
-            .withTransaction(isActive === false ? Effect.zipLeft(changed, queue.cancel(id)) : changed)
-            .pipe(Effect.catchTag("SqlError", Effect.die))
+          const updated = yield* Effect.gen(function* () {
+            const changed = { id, url, events, retryCount, timeoutSeconds, isActive, isOrdered, maxPerSecond }
+            const endpoint = yield* repo.update(changed)
+            if (isOrdered !== null) yield* repo.order(id, isOrdered)
+            if (isActive === false) yield* due.cancel(id)
+            return endpoint
+          }).pipe(sql.withTransaction, Effect.catchTag("SqlError", Effect.die))
           if (Option.isNone(updated)) return yield* new EndpointNotFound()
           yield* outbox.wake([id])
           return updated.value
@@ -137,13 +167,30 @@ export class Endpoints extends Context.Tag("gatehouse/webhook/Endpoints")<
           const body = bodyOf({ eventId, owner, event, timestamp: createdAt, data })
           const kept = { id: eventId, ownerKind: owner.kind, ownerId: owner.id, event, body, createdAt }
           yield* queue.publishTo(deliveryId, id, kept)
+          yield* repo.probe(id, createdAt)
           yield* outbox.wake([id])
           return deliveryId
         })
 
+        const replay = Effect.fn("Endpoints.replay")(function* (
+          { id, isActive }: Endpoint,
+          range: {
+            readonly from: DateTime.Utc
+            readonly to: DateTime.Utc
+            readonly events: Option.Option<ReadonlyArray<string>>
+          }
+        ) {
+          if (!isActive) return yield* new EndpointInactive()
+          const now = yield* DateTime.now
+          const made = yield* replays.replay({ endpointId: id, now, ...range, events: Option.getOrNull(range.events) })
+          yield* repo.probe(id, now)
+          yield* outbox.wake([id])
+          return made
+        })
+
         const remove = Effect.fn("Endpoints.remove")(function* (id: EndpointId) {
           const isRemoved = yield* sql
-            .withTransaction(Effect.zipLeft(repo.remove(id), queue.cancel(id)))
+            .withTransaction(Effect.zipLeft(repo.remove(id), due.cancel(id)))
             .pipe(Effect.catchTag("SqlError", Effect.die))
           if (!isRemoved) return yield* new EndpointNotFound()
           yield* outbox.wake([id])
@@ -152,7 +199,7 @@ export class Endpoints extends Context.Tag("gatehouse/webhook/Endpoints")<
         const removeOf = Effect.fn("Endpoints.removeOf")(
           function* (ownerId: string) {
             const removed = (yield* repo.removeOf(ownerId)).map(({ id }) => id)
-            yield* Effect.forEach(removed, queue.cancel, { discard: true })
+            yield* Effect.forEach(removed, due.cancel, { discard: true })
             yield* outbox.wake(removed)
           },
           outbox.transaction,
@@ -166,6 +213,7 @@ export class Endpoints extends Context.Tag("gatehouse/webhook/Endpoints")<
           update,
           rotateSecret,
           test,
+          replay,
           remove,
           removeOf
         })

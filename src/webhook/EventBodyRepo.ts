@@ -1,5 +1,6 @@
 import { SqlClient, SqlSchema } from "@effect/sql"
-import { Effect, Schema } from "effect"
+import { Effect, Predicate, Schema } from "effect"
+import { orderKeyOf } from "./domain/OrderKey.ts"
 
 const EventBody = Schema.Struct({ id: Schema.UUID, body: Schema.parseJson(Schema.Unknown) })
 export type EventBody = typeof EventBody.Type
@@ -16,18 +17,21 @@ export class EventBodyRepo extends Effect.Service<EventBodyRepo>()("gatehouse/we
       }),
       Effect.orDie
     )
-    const save = Effect.fn("EventBodyRepo.save")(
-      (bodies: ReadonlyArray<EventBody>) =>
-        Effect.flatMap(
-          Schema.encode(Schema.Array(EventBody))(bodies),
-          (rows) => sql`
-            UPDATE webhook_events SET body = changed.body
-            FROM unnest(${rows.map(({ id }) => id)}::uuid[], ${rows.map(({ body }) => body)}::text[]) AS changed(id, body)
-            WHERE webhook_events.id = changed.id`
-        ),
-      Effect.asVoid,
-      Effect.orDie
-    )
+    /** With the key that orders their deliveries, which is a part of the body. */
+    const save = Effect.fn("EventBodyRepo.save")(function* (bodies: ReadonlyArray<EventBody>) {
+      const rows = yield* Schema.encode(Schema.Array(EventBody))(bodies)
+      const ids = rows.map(({ id }) => id)
+      const keys = bodies.map(({ body }) => (Predicate.hasProperty(body, "data") ? orderKeyOf(body.data) : ""))
+      yield* sql`
+        UPDATE webhook_events SET body = changed.body, order_key = changed.order_key
+        FROM unnest(${ids}::uuid[], ${rows.map(({ body }) => body)}::text[], ${keys}::text[])
+          AS changed (id, body, order_key)
+        WHERE webhook_events.id = changed.id`
+      yield* sql`
+        UPDATE webhook_deliveries SET order_key = changed.order_key
+        FROM unnest(${ids}::uuid[], ${keys}::text[]) AS changed (event_id, order_key)
+        WHERE webhook_deliveries.event_id = changed.event_id AND webhook_deliveries.order_key IS NOT NULL`
+    }, Effect.orDie)
     const forgetAnswers = Effect.fn("EventBodyRepo.forgetAnswers")(
       (ids: ReadonlyArray<string>) => sql`
         UPDATE webhook_attempts SET response_body = NULL FROM webhook_deliveries

@@ -1,7 +1,8 @@
 import { SqlClient } from "@effect/sql"
-import { DateTime, Effect, FiberRef, Layer, Option } from "effect"
+import { Array, DateTime, Effect, FiberRef, Layer, Option } from "effect"
 import type { DueDelivery } from "./domain/Delivery.ts"
 import { filtersTaking } from "./domain/EventFilter.ts"
+import { orderKeyOf } from "./domain/OrderKey.ts"
 import type { EndpointId } from "./domain/Webhook.ts"
 import { EndpointWaker } from "./EndpointWaker.ts"
 import { bodyOf, Outbox, type OutboundEvent } from "./Outbox.ts"
@@ -15,7 +16,7 @@ const depth = Effect.map(
 
 /** What one level of `transaction` published: rows that are reserved, and endpoints that can only be woken. */
 class Published {
-  readonly reserved = new Map<EndpointId, Array<DueDelivery>>()
+  readonly reserved = new Map<EndpointId, globalThis.Array<DueDelivery>>()
   readonly woken = new Set<EndpointId>()
   /** The level itself: below a savepoint that the outbox did not set, rows may be undone without its knowledge. */
   readonly depth: number
@@ -80,18 +81,22 @@ export const layer = Layer.scoped(
         event: event.event,
         body: bodyOf(event),
         filters: filtersTaking(event.event),
+        orderKey: orderKeyOf(event.data),
         createdAt: event.timestamp
       }))
       const byId = new Map(rows.map((row) => [row.id, row]))
-      const byEndpoint = new Map<EndpointId, Array<DueDelivery>>()
-      for (const { endpointId, eventId, id } of yield* queue.publish(rows, yield* DateTime.now)) {
-        const { body = "", event = "" } = byId.get(eventId) ?? {}
-        const delivery = { id, eventId, event, body, attemptCount: 0 }
-        const others = byEndpoint.get(endpointId)
-        if (others === undefined) byEndpoint.set(endpointId, [delivery])
-        else others.push(delivery)
-      }
-      yield* Effect.forEach(byEndpoint, ([id, deliveries]) => offer(published, id, deliveries), { discard: true })
+      const made = yield* queue.publish(rows, yield* DateTime.now)
+      yield* Effect.forEach(
+        made,
+        ({ endpointId, eventIds, ids }) => {
+          const deliveries = Array.zipWith(ids, eventIds, (id, eventId): DueDelivery => {
+            const { body = "", event = "" } = byId.get(eventId) ?? {}
+            return { id, eventId, event, body, attemptCount: 0 }
+          })
+          return offer(published, endpointId, deliveries)
+        },
+        { discard: true }
+      )
     })
 
     return Outbox.of({
@@ -106,6 +111,7 @@ export const layer = Layer.scoped(
           })
         )
       },
+      isHeard: (ownerId) => sql`EXISTS (SELECT FROM webhook_endpoints WHERE owner_id = ${ownerId}::uuid AND is_active)`,
       wake: (ids) =>
         Effect.flatMap(
           FiberRef.get(open),

@@ -19,6 +19,8 @@ export interface TargetPolicy {
   /** `WEBHOOK_ALLOW_PRIVATE`: no address is refused. */
   readonly allowPrivate: boolean
   readonly lookup?: Lookup
+  /** Root certificates (PEM) that are trusted, the system's unless a test says otherwise. */
+  readonly roots?: ReadonlyArray<string>
 }
 
 const connectTimeout = 30_000
@@ -73,9 +75,11 @@ const guarded =
  * How connections to targets are made: literals are checked before, names while they resolve, and the peer once more
  * when the socket stands, so that no change of a name between check and use leads inside.
  */
-export const guardedConnector = ({ allowPrivate, lookup = systemLookup }: TargetPolicy): buildConnector.connector => {
-  if (allowPrivate) return buildConnector({ timeout: connectTimeout })
-  const connect = buildConnector({ timeout: connectTimeout, lookup: guarded(lookup) })
+export const guardedConnector = (policy: TargetPolicy): buildConnector.connector => {
+  const { allowPrivate, lookup = systemLookup, roots } = policy
+  const options = { timeout: connectTimeout, ...(roots === undefined ? {} : { ca: [...roots] }) }
+  if (allowPrivate) return buildConnector(options)
+  const connect = buildConnector({ ...options, lookup: guarded(lookup) })
   return (target, callback) => {
     const host = hostOf(target.hostname)
     if (isIP(host) !== 0 && !isPublicAddress(host)) return callback(refusal(), null)

@@ -2,7 +2,7 @@ import { createServer, type Socket } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
 import { deepStrictEqual } from "@effect/vitest/utils"
 import { Duration, Effect, Option } from "effect"
-import { Attempt } from "../../src/webhook/Attempt.ts"
+import { Attempt, type AttemptOutcome } from "../../src/webhook/Attempt.ts"
 import type { Lookup } from "../../src/webhook/TargetGuard.ts"
 import { freePort } from "../support/Gatehouse.ts"
 import * as WebhookReceiver from "../support/WebhookReceiver.ts"
@@ -10,7 +10,13 @@ import * as WebhookReceiver from "../support/WebhookReceiver.ts"
 const open = Attempt.layer({ allowPrivate: true })
 
 const send = (url: string, timeout: Duration.DurationInput = "5 seconds", body = "{}") =>
-  Effect.flatMap(Attempt, (attempt) => attempt.send({ url, body, headers: {}, timeout: Duration.decode(timeout) }))
+  Effect.flatMap(Attempt, (attempt) =>
+    Effect.async<AttemptOutcome>((resume) =>
+      attempt.begin({ url, body, headers: {}, timeout: Duration.decode(timeout) }, (outcome) =>
+        resume(Effect.succeed(outcome))
+      )
+    )
+  )
 
 const brief = "300 millis"
 

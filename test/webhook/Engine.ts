@@ -36,17 +36,25 @@ export const register = Effect.fn("register")(function* (
     readonly events?: ReadonlyArray<string>
     readonly retryCount?: number
     readonly timeoutSeconds?: number
+    readonly maxPerSecond?: number
+    readonly isOrdered?: boolean
   } = {}
 ) {
   const endpoints = yield* Endpoints
-  const { events = ["*"], retryCount = 5, timeoutSeconds = 10 } = options
-  return yield* endpoints.create({ owner, url, events, retryCount, timeoutSeconds })
+  const { events = ["*"], isOrdered = false, retryCount = 5, timeoutSeconds = 10 } = options
+  const maxPerSecond = Option.fromNullable(options.maxPerSecond)
+  return yield* endpoints.create({ owner, url, events, retryCount, timeoutSeconds, maxPerSecond, isOrdered })
 })
 
 /** Publishes one event in a transaction of its own; the answer is its id. */
-export const publish = Effect.fn("publish")(function* (owner: Owner, event = "message.received", data: unknown = {}) {
+export const publish = Effect.fn("publish")(function* (
+  owner: Owner,
+  event = "message.received",
+  data: unknown = {},
+  id?: string
+) {
   const outbox = yield* Outbox
-  const eventId = yield* nextId
+  const eventId = id ?? (yield* nextId)
   const timestamp = yield* DateTime.now
   yield* outbox.transaction(outbox.publish([{ eventId, owner, event, timestamp, data }]))
   return eventId

@@ -1,7 +1,9 @@
+import { createHmac } from "node:crypto"
 import { assert, layer } from "@effect/vitest"
 import { deepStrictEqual } from "@effect/vitest/utils"
 import { Effect, Option, Redacted } from "effect"
 import { Webhook as StandardWebhook } from "standardwebhooks"
+import { Webhook as SvixWebhook } from "svix"
 import { verify } from "../../src/webhook/domain/Signature.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 import { until } from "../support/Until.ts"
@@ -33,11 +35,18 @@ layer(TestDatabase.layer, { excludeTestServices: true })("the webhook engine", (
       assert.match(text(headers["x-webhook-timestamp"]), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
       assert.isUndefined(headers["accept-encoding"])
       assert.isTrue(verify(secret, rawBody, text(headers["x-webhook-signature"])))
-      new StandardWebhook(Redacted.value(secret)).verify(rawBody, {
+      const trio = {
         "webhook-id": text(headers["webhook-id"]),
         "webhook-timestamp": text(headers["webhook-timestamp"]),
         "webhook-signature": text(headers["webhook-signature"])
-      })
+      }
+      const key = Redacted.value(secret)
+      for (const verifier of [new StandardWebhook(key), new SvixWebhook(key)]) {
+        verifier.verify(rawBody, trio)
+        assert.throws(() => verifier.verify(`${rawBody} `, trio))
+      }
+      const recipe = createHmac("sha256", key).update(Buffer.from(rawBody)).digest("hex")
+      assert.strictEqual(headers["x-webhook-signature"], `sha256=${recipe}`)
 
       const [delivery] = yield* until(history(owner), ([first]) => first?.state === "succeeded")
       assert.strictEqual(delivery?.endpointId, endpoint.id)

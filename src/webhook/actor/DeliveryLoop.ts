@@ -1,11 +1,17 @@
-import { Chunk, DateTime, Duration, Effect, FiberSet, Option, Queue, type Scope } from "effect"
-import { Dispatch, type OpenEndpoint } from "../Dispatch.ts"
+import { Chunk, Clock, DateTime, Deferred, Duration, Effect, Option, Queue, type Scope } from "effect"
+import { type Attempted, Dispatch, type OpenEndpoint } from "../Dispatch.ts"
+import * as Circuit from "../domain/Circuit.ts"
 import type { DueDelivery, Settlement } from "../domain/Delivery.ts"
-import type { DeliveryId, EndpointId } from "../domain/Webhook.ts"
+import * as Pace from "../domain/Pace.ts"
+import type { EndpointId } from "../domain/Webhook.ts"
 import type { Intake } from "./AwakeEndpoints.ts"
+import { Holdings } from "./Holdings.ts"
+import * as Lanes from "./Lanes.ts"
 
 const sentAtOnce = 32
-const mostAhead = 2048
+/** Rows that are read ahead, and what is kept when it is handed over: this costs no reading, only memory. */
+const mostRead = 2048
+const mostKept = { rows: 16_384, bytes: 8 * 1024 * 1024 }
 const settledAtOnce = 512
 
 /** Between two turns: what comes within it is read, or written back, together. */
@@ -20,32 +26,37 @@ const slow = 500
  * Sends what is due for one endpoint, for ever: takes a bounded number of rows, attempts some of them at once, writes
  * outcomes back in batches and sleeps until the next row is due or a wake-up says that something changed. Due times are
  * rows, so a crash at any point only repeats attempts. While it is not behind it takes new rows from memory, as they are
- * committed. An interrupted loop finishes the attempts under way, at most the endpoint's time-out, and gives back the
- * rest. `listen` is heard, and offers rows, as long as its scope lasts.
+ * committed; an endpoint with a measure or an order, or whose circuit is not closed, is served from the table alone. An
+ * interrupted loop finishes the attempts under way, at most the endpoint's time-out, and gives back the rest. `listen` is
+ * heard, and offers rows, as long as its scope lasts.
  */
 export const deliveryLoop = Effect.fn("DeliveryLoop")(function* (
   id: EndpointId,
   listen: (intake: Intake) => Effect.Effect<Queue.Queue<void>, never, Scope.Scope>
 ) {
   const dispatch = yield* Dispatch
-  const outcomes = yield* Queue.bounded<Settlement>(mostAhead)
+  const clock = yield* Effect.clock
+  const outcomes = yield* Queue.bounded<Attempted>(mostKept.rows)
+  const held = new Holdings({ least: sentAtOnce, most: mostKept, hold: dispatch.hold, spare: dispatch.spare })
   let target = Option.none<OpenEndpoint>()
-  const waiting: Array<DueDelivery> = []
-  const held = new Set<DeliveryId>()
-  let lanes = 0
-  let inFlight = 0
+  let circuit = Circuit.closed
+  let judgements = 0
+  /** Moments of the latest attempts, where they are measured. */
+  let recent: ReadonlyArray<number> = []
   let ahead = sentAtOnce
   let isWaitingForRoom = false
   /** Rows that are due may be unread, or just being read: new ones have to stand behind them. */
   let isBehind = true
 
-  const count = (rows: number) => {
-    inFlight += rows
-    dispatch.hold(rows)
+  const roomToRead = () => held.room(Math.min(ahead, mostRead))
+  const hasRoom = () => {
+    const { bytes, rows } = roomToRead()
+    return held.rows === 0 || (bytes > 0 && (held.rows < sentAtOnce || rows >= Math.min(ahead, mostRead) / 2))
   }
-  /** What the lanes can take at once is always there; more only while the memory of all loops together allows it. */
-  const room = () => Math.min(ahead - inFlight, Math.max(sentAtOnce - inFlight, dispatch.spare()))
-  const hasRoom = () => inFlight < sentAtOnce || room() >= ahead / 2
+  const measure = () => Option.flatMap(target, ({ endpoint }) => endpoint.maxPerSecond)
+  const isFree = () =>
+    Option.exists(target, ({ endpoint }) => !endpoint.isOrdered && Option.isNone(endpoint.maxPerSecond)) &&
+    Option.isNone(circuit.until)
 
   yield* dispatch.release(id)
   yield* Effect.addFinalizer(() =>
@@ -53,108 +64,160 @@ export const deliveryLoop = Effect.fn("DeliveryLoop")(function* (
       const left = Chunk.toReadonlyArray(yield* Queue.takeAll(outcomes))
       if (left.length > 0) yield* dispatch.settle(id, left)
       yield* dispatch.release(id)
-      dispatch.hold(-inFlight)
+      Array.from(held.ids).forEach((deliveryId) => held.drop(deliveryId))
     })
   )
-  const sending = yield* FiberSet.make<void>()
-  const drop = (deliveryId: DeliveryId) => {
-    held.delete(deliveryId)
-    count(-1)
-  }
-
   /** What was canceled meanwhile is dropped. The queue has room for as many outcomes as rows can be in flight. */
-  const attempt = (delivery: DueDelivery) =>
-    Effect.suspend(() => {
-      if (Option.isSome(target)) {
-        return Effect.map(dispatch.attempt(target.value, delivery), (outcome) => outcomes.unsafeOffer(outcome))
-      }
-      drop(delivery.id)
-      return Effect.void
-    })
-  /** Lanes live as long as something waits: neither idle fibers nor a semaphore, which would wake all that wait. */
-  const lane: Effect.Effect<void> = Effect.suspend(() => {
-    const delivery = waiting.shift()
-    if (delivery !== undefined) return Effect.flatMap(dispatch.withPermit(attempt(delivery)), () => lane)
-    lanes -= 1
-    return Effect.void
-  })
-  const run = yield* FiberSet.runtime(sending)<never>()
-  const enqueue = (deliveries: ReadonlyArray<DueDelivery>) => {
-    waiting.push(...deliveries)
-    for (let more = Math.min(sentAtOnce - lanes, waiting.length); more > 0; more--) {
-      lanes += 1
-      run(lane)
+  const begin = (delivery: DueDelivery, isOver: () => void) => {
+    if (Option.isSome(target)) {
+      const now = clock.unsafeCurrentTimeMillis()
+      if (Option.isSome(measure())) recent = [...Pace.stillCounting(recent, now), now]
+      return dispatch.attempt(target.value, delivery, (attempted) => {
+        outcomes.unsafeOffer(attempted)
+        isOver()
+      })
     }
+    held.drop(delivery.id)
+    isOver()
   }
+  const lanes = yield* Lanes.make({ width: sentAtOnce, permits: dispatch.permits, begin })
   const wake = yield* listen({
     reserve: (deliveries) => {
-      isBehind ||= deliveries.length > room()
-      if (isBehind || Option.isNone(target)) return false
-      count(deliveries.length)
-      deliveries.forEach((delivery) => held.add(delivery.id))
+      const room = held.room(ahead)
+      isBehind ||= deliveries.length > room.rows || room.bytes <= 0
+      if (isBehind || !isFree()) return false
+      held.add(deliveries)
       return true
     },
     take: (reserved) => {
-      if (!reserved.every((delivery) => held.has(delivery.id))) return false
-      enqueue(reserved)
-      return true
+      const isOurs = isFree() && reserved.every((delivery) => held.has(delivery.id))
+      if (isOurs) lanes.push(reserved)
+      else reserved.forEach((delivery) => held.drop(delivery.id))
+      return isOurs
     },
-    withdraw: (reserved) =>
-      reserved.forEach((delivery) => {
-        if (held.has(delivery.id)) drop(delivery.id)
-      })
+    withdraw: (reserved) => reserved.forEach((delivery) => held.drop(delivery.id))
   })
 
-  /** As far ahead as the receiver is fast: what waits long in memory would be `delivering` in name only. */
+  /** As far ahead as the receiver is fast: what waits long in memory is more up to date in the table. */
   const lookAhead = (batch: ReadonlyArray<Settlement>) => {
     const isFast = batch.every(({ attempt, state }) => state === "succeeded" && attempt.durationMs < slow)
-    ahead = isFast ? Math.min(ahead + batch.length, mostAhead) : sentAtOnce
+    ahead = isFast ? Math.min(ahead + batch.length, mostKept.rows) : sentAtOnce
   }
 
-  const writeBack = (batch: ReadonlyArray<Settlement>) =>
+  /** What has not begun goes back to the table, where it waits without being charged an attempt. */
+  const giveBack = Effect.suspend(() => {
+    isBehind = true
+    lanes.clear().forEach((delivery) => held.drop(delivery.id))
+    return dispatch.release(id)
+  })
+  const judge = (settlements: ReadonlyArray<Settlement>) =>
     Effect.gen(function* () {
-      const { isOver } = yield* dispatch.settle(id, batch)
-      batch.forEach(({ deliveryId }) => drop(deliveryId))
-      lookAhead(batch)
+      const before = circuit
+      const codes = settlements.map(({ attempt }) => attempt.code)
+      circuit = Circuit.judged(before, codes, yield* DateTime.now)
+      if (circuit.pauses === before.pauses && Option.isSome(circuit.until) === Option.isSome(before.until)) return
+      judgements += 1
+      yield* dispatch.pause(id, circuit)
+      judgements += 1
+      if (Option.isSome(circuit.until)) yield* giveBack
+    })
+
+  const writeBack = (batch: ReadonlyArray<Attempted>) =>
+    Effect.gen(function* () {
+      const { isOver, settlements } = yield* dispatch.settle(id, batch)
+      settlements.forEach(({ deliveryId }) => held.drop(deliveryId))
+      lookAhead(settlements)
+      yield* judge(settlements)
       if (isOver) target = Option.none()
-      const isDueAgain = batch.some(({ dueAt }) => Option.isSome(dueAt))
-      if (isOver || isDueAgain || (isWaitingForRoom && hasRoom())) yield* Queue.offer(wake, undefined)
+      const isDueAgain = settlements.some(({ dueAt }) => Option.isSome(dueAt))
+      if (isOver || isDueAgain || !isFree() || (isWaitingForRoom && hasRoom())) yield* Queue.offer(wake, undefined)
     })
   const settle = Queue.takeBetween(outcomes, 1, settledAtOnce).pipe(
     Effect.flatMap((batch) => Effect.uninterruptible(writeBack(Chunk.toReadonlyArray(batch)))),
     Effect.zipRight(Effect.sleep(gathering))
   )
 
-  const rest = Effect.gen(function* () {
-    const next = yield* dispatch.nextDue(id, held)
-    if (Option.isNone(next)) return yield* Queue.take(wake)
-    const wait = DateTime.distanceDuration(yield* DateTime.now, next.value)
-    const isPast = DateTime.lessThan(next.value, yield* DateTime.now)
-    const pause = isPast ? shortestRest : Duration.max(wait, shortestRest)
-    yield* Effect.timeoutOption(Queue.take(wake), pause)
+  const wakeWithin = (pause: Duration.Duration) => Effect.asVoid(Effect.timeoutOption(Queue.take(wake), pause))
+
+  /** While there is no room to read, handing over may go on only as long as nothing older waits for that room. */
+  const isLeftBehind = (endpoint: OpenEndpoint["endpoint"]) =>
+    Effect.gen(function* () {
+      const next = yield* dispatch.nextDue(endpoint, held.ids)
+      return Option.exists(next, DateTime.lessThanOrEqualTo(yield* DateTime.now))
+    })
+
+  const rest = (endpoint: OpenEndpoint["endpoint"]) =>
+    Effect.gen(function* () {
+      const next = yield* dispatch.nextDue(endpoint, held.ids)
+      if (Option.isNone(next)) return yield* Queue.take(wake)
+      const wait = DateTime.distanceDuration(yield* DateTime.now, next.value)
+      const isPast = DateTime.lessThan(next.value, yield* DateTime.now)
+      yield* wakeWithin(isPast ? shortestRest : Duration.max(wait, shortestRest))
+    })
+
+  /** How many rows may be taken now; none while the target is spared, or has had its measure. */
+  const allowed = Effect.gen(function* () {
+    const now = yield* Clock.currentTimeMillis
+    const { rows } = roomToRead()
+    switch (Circuit.stateAt(circuit, DateTime.unsafeMake(now))) {
+      case "open":
+        return 0
+      case "half_open":
+        return held.rows === 0 ? 1 : 0
+      case "closed":
+        return Option.match(measure(), {
+          onNone: () => rows,
+          onSome: (most) => Math.min(rows, Pace.allowance(recent, lanes.waiting, most, now))
+        })
+    }
+  })
+  const untilAllowed = Effect.gen(function* () {
+    const now = yield* DateTime.now
+    const pause = Option.match(circuit.until, {
+      onNone: () => Duration.millis(Pace.nextIn(recent, now.epochMillis)),
+      onSome: (until) => DateTime.distanceDuration(now, DateTime.max(until, now))
+    })
+    yield* held.rows > 0 && Duration.toMillis(pause) === 0 ? Queue.take(wake) : wakeWithin(pause)
+  })
+
+  const take = Effect.fn("DeliveryLoop.take")(function* (endpoint: OpenEndpoint["endpoint"], most: number) {
+    isBehind = true
+    const room = { rows: most, bytes: roomToRead().bytes }
+    const due = yield* dispatch.claim(endpoint, room, held.ids)
+    if (Circuit.stateAt(circuit, yield* DateTime.now) === "open") return yield* dispatch.release(id)
+    held.add(due)
+    lanes.push(due)
+    const bytes = due.reduce((sum, { body }) => sum + Buffer.byteLength(body), 0)
+    if (due.length === most || (due.length > 0 && bytes >= room.bytes)) return
+    isBehind = false
+    yield* Effect.sleep(gathering)
+    yield* rest(endpoint)
   })
 
   const turn = Effect.gen(function* () {
+    const judgementsBefore = judgements
     target = Option.filter(yield* dispatch.open(id), ({ endpoint }) => endpoint.isActive)
     if (Option.isNone(target)) {
       yield* dispatch.cancel(id)
       return yield* Queue.take(wake)
     }
+    const { endpoint } = target.value
+    if (judgements === judgementsBefore) {
+      circuit = { failures: circuit.failures, pauses: endpoint.pauses, until: endpoint.pausedUntil }
+    }
     isWaitingForRoom = !hasRoom()
-    if (isWaitingForRoom) return yield* Queue.take(wake)
-    const limit = room()
+    if (isWaitingForRoom) {
+      isBehind ||= yield* isLeftBehind(endpoint)
+      return yield* isBehind ? Queue.take(wake) : rest(endpoint)
+    }
+    const most = yield* allowed
+    if (most > 0) return yield* take(endpoint, most)
     isBehind = true
-    const due = yield* dispatch.claim(id, limit, held)
-    count(due.length)
-    enqueue(due)
-    if (due.length === limit) return
-    isBehind = false
-    yield* Effect.sleep(gathering)
-    yield* rest
+    yield* untilAllowed
   })
 
   return yield* Effect.raceFirst(
-    FiberSet.join(sending),
+    Deferred.await(lanes.crashed),
     Effect.all([Effect.forever(settle), Effect.forever(turn)], { concurrency: 2, discard: true })
   )
 }, Effect.scoped)

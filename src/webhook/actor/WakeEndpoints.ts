@@ -1,7 +1,7 @@
 import { Singleton } from "@effect/cluster"
 import { DateTime, Effect, Layer, Option, Queue, Schedule } from "effect"
 import { supervise } from "../../kit/Supervise.ts"
-import { Dispatch } from "../Dispatch.ts"
+import { Backlog } from "../Backlog.ts"
 import type { EndpointId } from "../domain/Webhook.ts"
 import { EndpointWaker } from "../EndpointWaker.ts"
 import { AwakeEndpoints } from "./AwakeEndpoints.ts"
@@ -72,10 +72,10 @@ export const waker = Layer.scoped(
 /** At the start, and every 30 seconds as a safety net, wakes every endpoint that has something due, or soon will have. */
 export const layer = Layer.unwrapEffect(
   Effect.gen(function* () {
-    const dispatch = yield* Dispatch
+    const backlog = yield* Backlog
     const call = yield* caller
     const wakeDue = Effect.gen(function* () {
-      const due = yield* dispatch.endpointsDue(DateTime.add(yield* DateTime.now, lookAhead))
+      const due = yield* backlog.due(DateTime.add(yield* DateTime.now, lookAhead))
       yield* Effect.forEach(due, call, { concurrency: calledAtOnce, discard: true })
     })
     const polling = Effect.asVoid(Effect.repeat(wakeDue, Schedule.spaced(pollEvery)))

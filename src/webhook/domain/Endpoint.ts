@@ -13,6 +13,13 @@ export class Endpoint extends Schema.Class<Endpoint>("Endpoint")({
   isActive: Schema.Boolean,
   /** Why the system stopped it; none when it is active or was stopped by its owner. */
   disabledReason: Schema.OptionFromNullOr(Schema.String),
+  /** Attempts that may begin in any second; none: as many as the target takes. */
+  maxPerSecond: Schema.OptionFromNullOr(Schema.Int),
+  /** An event waits until the one before it of the same chat or customer is done. */
+  isOrdered: Schema.Boolean,
+  /** While its circuit is open, or half open when the moment has passed: none when it is closed. */
+  pausedUntil: Schema.OptionFromNullOr(Schema.DateTimeUtcFromDate),
+  pauses: Schema.Int,
   /** The first failure since the last success. */
   failingSince: Schema.OptionFromNullOr(Schema.DateTimeUtcFromDate),
   createdAt: Schema.DateTimeUtcFromDate

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { deepStrictEqual } from "@effect/vitest/utils"
-import { Deferred, Duration, Effect, Fiber, Layer, Option, Queue, Redacted, TestClock } from "effect"
+import { Deferred, Duration, Effect, Fiber, FiberSet, Layer, Option, Queue, Redacted, TestClock } from "effect"
 import { Seal } from "../../../src/kit/Seal.ts"
 import type { Intake } from "../../../src/webhook/actor/AwakeEndpoints.ts"
 import { deliveryLoop } from "../../../src/webhook/actor/DeliveryLoop.ts"
@@ -35,9 +35,14 @@ const start = (
     queue.add(options.rows ?? 1, options.row)
     const sent: Array<Sent> = []
     const end = yield* Deferred.make<AttemptOutcome>()
+    const run = yield* FiberSet.makeRuntime<never>()
     const attempt = Layer.succeed(Attempt, {
-      send: (request) =>
-        Effect.flatMap(TestClock.currentTimeMillis, (at) => respond(sent.push({ at, request }), Deferred.await(end)))
+      begin: (request, landed) =>
+        void run(
+          Effect.flatMap(TestClock.currentTimeMillis, (at) =>
+            Effect.map(respond(sent.push({ at, request }), Deferred.await(end)), landed)
+          )
+        )
     })
     const wake = yield* Queue.sliding<void>(1)
     const heard = yield* Deferred.make<Intake>()
@@ -301,6 +306,25 @@ describe("DeliveryLoop", () => {
       assert.isFalse(intake.reserve(queue.add(1)))
       yield* rouse
       assert.isFalse(intake.reserve(queue.add(1)))
+    })
+  )
+
+  it.scoped("keeps more for a fast receiver than it reads, until something older waits to be read", () =>
+    Effect.gen(function* () {
+      const { intake, queue, rouse, sent } = yield* start(
+        (nth, hanging) => (nth > 3_000 ? hanging : Effect.succeed(answered(200))),
+        { rows: 3_000 }
+      )
+      yield* adjusted(500)
+      const handed = queue.add(2_500)
+      assert.isTrue(intake.reserve(handed))
+      assert.isTrue(intake.take(handed))
+      assert.strictEqual(sent.length, 3_032)
+      yield* rouse
+      assert.isTrue(intake.reserve(queue.add(1)))
+      const older = queue.add(1)
+      yield* rouse
+      assert.isFalse(intake.reserve(older))
     })
   )
 

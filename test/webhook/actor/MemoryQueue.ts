@@ -2,8 +2,10 @@ import { Array, DateTime, Effect, Layer, Option } from "effect"
 import type { DueDelivery, Settlement } from "../../../src/webhook/domain/Delivery.ts"
 import { Endpoint } from "../../../src/webhook/domain/Endpoint.ts"
 import { DeliveryId, type DeliveryState, EndpointId } from "../../../src/webhook/domain/Webhook.ts"
+import { DueRepo } from "../../../src/webhook/DueRepo.ts"
 import { EndpointRepo } from "../../../src/webhook/EndpointRepo.ts"
 import { QueueRepo } from "../../../src/webhook/QueueRepo.ts"
+import { UnderWay } from "../../../src/webhook/UnderWay.ts"
 
 export interface Row {
   readonly id: DeliveryId
@@ -32,7 +34,11 @@ export const makeMemoryQueue = (options: { readonly retryCount: number; readonly
         events: ["*"],
         retryCount: options.retryCount,
         timeoutSeconds: 10,
+        maxPerSecond: Option.none(),
+        isOrdered: false,
         isActive: true,
+        pausedUntil: Option.none(),
+        pauses: 0,
         disabledReason: Option.none(),
         failingSince: Option.none(),
         createdAt: epoch
@@ -47,9 +53,7 @@ export const makeMemoryQueue = (options: { readonly retryCount: number; readonly
   const change = (changes: Partial<typeof Endpoint.Type>) => Effect.sync(() => amend(changes))
   const isOpen = (row: Row) => Option.isSome(row.dueAt) && row.state !== "delivering"
 
-  const queue = QueueRepo.make({
-    publish: () => Effect.succeed([]),
-    publishTo: () => Effect.void,
+  const due = DueRepo.make({
     claim: ({ held, limit, now }) =>
       Effect.sync(() => {
         reads += 1
@@ -71,15 +75,6 @@ export const makeMemoryQueue = (options: { readonly retryCount: number; readonly
           Array.min(DateTime.Order)
         )
       ),
-    settle: (_, settlements, isWell) =>
-      Effect.sync(() => {
-        if (isWell) amend({ failingSince: Option.none() })
-        attempts.push(...settlements)
-        settlements.forEach(({ attemptCount, deliveryId, dueAt, state }) => {
-          const row = rows.find(({ id }) => id === deliveryId)
-          if (row !== undefined && row.state !== "canceled") Object.assign(row, { attemptCount, dueAt, state })
-        })
-      }),
     release: () =>
       Effect.sync(() =>
         rows
@@ -87,12 +82,27 @@ export const makeMemoryQueue = (options: { readonly retryCount: number; readonly
           .forEach((row) => (row.state = row.attemptCount === 0 ? "pending" : "failed"))
       ),
     cancel: () =>
-      Effect.sync(() =>
+      Effect.sync(() => {
         rows
           .filter(({ dueAt }) => Option.isSome(dueAt))
           .forEach((row) => Object.assign(row, { state: "canceled", dueAt: Option.none() }))
-      ),
-    endpointsDue: () => Effect.succeed([])
+        return true
+      }),
+    waiting: () => Effect.succeed([]),
+    backlog: () => Effect.succeed(0)
+  })
+  const queue = QueueRepo.make({
+    publish: () => Effect.succeed([]),
+    publishTo: () => Effect.void,
+    settle: (settlements, well) =>
+      Effect.sync(() => {
+        if (well.length > 0) amend({ failingSince: Option.none() })
+        attempts.push(...settlements)
+        settlements.forEach(({ attemptCount, deliveryId, dueAt, state }) => {
+          const row = rows.find(({ id }) => id === deliveryId)
+          if (row !== undefined && row.state !== "canceled") Object.assign(row, { attemptCount, dueAt, state })
+        })
+      })
   })
   const endpoints = EndpointRepo.make({
     insert: () => Effect.void,
@@ -107,6 +117,9 @@ export const makeMemoryQueue = (options: { readonly retryCount: number; readonly
       ),
     page: () => Effect.succeed([]),
     update: () => Effect.succeed(Option.none()),
+    order: () => Effect.void,
+    pause: (_, { pauses, until }) => change({ pauses, pausedUntil: until }),
+    probe: (_, now) => change({ pausedUntil: Option.some(now) }),
     replaceSecret: () => Effect.succeed(Option.none()),
     noteFailure: ({ now }) =>
       Effect.sync(() => {
@@ -131,6 +144,11 @@ export const makeMemoryQueue = (options: { readonly retryCount: number; readonly
         rows.push({ id, eventId: id, state: "pending", attemptCount: 0, dueAt: Option.some(epoch), ...changes })
         return { id, eventId: id, event: "message.received", attemptCount: 0, body: "{}" }
       }),
-    layer: Layer.merge(Layer.succeed(QueueRepo, queue), Layer.succeed(EndpointRepo, endpoints))
+    layer: Layer.mergeAll(
+      Layer.succeed(QueueRepo, queue),
+      Layer.succeed(DueRepo, due),
+      Layer.succeed(EndpointRepo, endpoints),
+      UnderWay.Default
+    )
   }
 }
