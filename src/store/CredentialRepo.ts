@@ -1,5 +1,5 @@
 import { SqlClient, SqlSchema } from "@effect/sql"
-import { Effect, Schema } from "effect"
+import { Array, Effect, Schema } from "effect"
 import { AppId } from "../catalog/domain/App.ts"
 import { Credential, CredentialId, CredentialPlatform } from "./domain/Credential.ts"
 import { Environment } from "./domain/PurchaseFact.ts"
@@ -70,6 +70,15 @@ export class CredentialRepo extends Effect.Service<CredentialRepo>()("gatehouse/
       }),
       Effect.orDie
     )
-    return { lock, idAt, save, page, remove, sealedFor } as const
+    const appsOf = Effect.fn("CredentialRepo.appsOf")(
+      SqlSchema.findAll({
+        Request: CredentialPlatform,
+        Result: Schema.Struct({ appId: AppId }),
+        execute: (platform) => sql`SELECT DISTINCT app_id FROM store_credentials WHERE platform = ${platform}`
+      }),
+      Effect.map(Array.map(({ appId }) => appId)),
+      Effect.orDie
+    )
+    return { lock, idAt, save, page, remove, sealedFor, appsOf } as const
   })
 }) {}

@@ -56,6 +56,8 @@ export class Credentials extends Context.Tag("gatehouse/store/Credentials")<
     /** For the environment, else the one of production: store A's keys work in both. None when the app has neither. */
     readonly storeA: (appId: AppId, environment: Environment) => Effect.Effect<Option.Option<StoreAKey>>
     readonly storeB: (appId: AppId, environment: Environment) => Effect.Effect<Option.Option<StoreBAccount>>
+    /** The apps that have one for the platform, whatever the environment. */
+    readonly appsOf: (platform: CredentialPlatform) => Effect.Effect<ReadonlyArray<AppId>>
   }
 >() {
   /** `tokenUri`: a token address to accept besides store B's own, where the operator lets a simulator stand in. */
@@ -138,7 +140,8 @@ export class Credentials extends Context.Tag("gatehouse/store/Credentials")<
           page: (appId, { before, limit }) => repo.page({ appId, before: Option.getOrNull(before), limit }),
           remove,
           storeA,
-          storeB
+          storeB,
+          appsOf: repo.appsOf
         })
       })
     ).pipe(Layer.provide(CredentialRepo.Default))

@@ -1,7 +1,8 @@
-import { Context, Data, type DateTime, type Duration, type Effect, type Option } from "effect"
+import { Context, Data, type DateTime, type Effect, type Option } from "effect"
 import type { App } from "../catalog/domain/App.ts"
-import type { FactKind, PurchaseFact } from "./domain/PurchaseFact.ts"
+import type { Environment, FactKind, PurchaseFact } from "./domain/PurchaseFact.ts"
 import type { NotificationRefused } from "./StoreNotifications.ts"
+import type { NoCredential, PurchaseUnknown, StoreTrouble } from "./StoreTrouble.ts"
 
 /** A push without something that it must have, by field of the request's body: it can never be read. */
 export class PushMalformed extends Data.TaggedError("PushMalformed")<{
@@ -9,16 +10,8 @@ export class PushMalformed extends Data.TaggedError("PushMalformed")<{
   readonly sentence: string
 }> {}
 
-/**
- * The store did not say what it was asked. `no_credential`: the app has none for it. `not_found`: it knows no such
- * purchase of that package, or not any more. `refused`: it does not accept our credential, or not yet. `unavailable`: it
- * is down, slow, limits us or answers nonsense; `retryAfter` is its own wish. `detail` quotes nothing that was sent.
- */
-export class StoreFailure extends Data.TaggedError("StoreFailure")<{
-  readonly reason: "no_credential" | "not_found" | "refused" | "unavailable"
-  readonly detail: string
-  readonly retryAfter: Option.Option<Duration.Duration>
-}> {}
+/** The store did not say what it was asked. Nothing that was sent is quoted. */
+export type StoreBFailure = NoCredential | PurchaseUnknown | StoreTrouble
 
 export type PurchaseType = "subscription" | "one_time"
 
@@ -95,13 +88,20 @@ export class StoreB extends Context.Tag("gatehouse/store/StoreB")<
         readonly data: string
       }
     ) => Effect.Effect<StorePush, NotificationRefused | PushMalformed>
-    readonly purchase: (app: App, question: PurchaseQuestion) => Effect.Effect<StorePurchase, StoreFailure>
+    /** The same push read once more, as one that was let in before. */
+    readonly readAgain: (
+      app: App,
+      push: { readonly messageId: string; readonly data: string }
+    ) => Effect.Effect<StorePush, PushMalformed>
+    readonly purchase: (app: App, question: PurchaseQuestion) => Effect.Effect<StorePurchase, StoreBFailure>
     /** When the store took an order back; none where its list, asked from a day before `since`, does not say so. */
     readonly voidedAt: (
       app: App,
       order: { readonly purchaseToken: string; readonly orderId: string; readonly since: DateTime.Utc }
-    ) => Effect.Effect<Option.Option<DateTime.Utc>, StoreFailure>
+    ) => Effect.Effect<Option.Option<DateTime.Utc>, StoreBFailure>
     /** Tells the store that the purchase was given to the customer. Repeating it is harmless. */
-    readonly acknowledge: (app: App, purchase: Acknowledgement) => Effect.Effect<void, StoreFailure>
+    readonly acknowledge: (app: App, purchase: Acknowledgement) => Effect.Effect<void, StoreBFailure>
+    /** Asks something that changes nothing for customers. Answers, in a sentence, what the store said of the credential. */
+    readonly verify: (app: App, environment: Environment) => Effect.Effect<string, NoCredential | StoreTrouble>
   }
 >() {}

@@ -1,5 +1,6 @@
 import { Context, Data, type DateTime, type Effect, type Option } from "effect"
 import type { Environment, PurchaseFact } from "./domain/PurchaseFact.ts"
+import type { StoreDown } from "./StoreTrouble.ts"
 
 /**
  * The payload is not what it claims to be: a broken signature or chain, another bundle, an environment that is never
@@ -26,7 +27,7 @@ export interface StoreNotification {
 /**
  * Port: reads what store A pushes (subscription management, part 4, "Inbound store notifications"; contract, part 3,
  * "Store notifications"). `signedPayload` is the compact JWS as sent; `bundleId` is the app's own, and a payload for any
- * other is refused. When the app has none, every payload is.
+ * other is refused. When the app has none, every payload is. `StoreDown`: whether it is genuine cannot be told now.
  */
 export class StoreANotifications extends Context.Tag("gatehouse/store/StoreANotifications")<
   StoreANotifications,
@@ -34,6 +35,6 @@ export class StoreANotifications extends Context.Tag("gatehouse/store/StoreANoti
     readonly read: (input: {
       readonly signedPayload: string
       readonly bundleId: Option.Option<string>
-    }) => Effect.Effect<StoreNotification, NotificationRefused>
+    }) => Effect.Effect<StoreNotification, NotificationRefused | StoreDown>
   }
 >() {}

@@ -10,7 +10,10 @@ export type PeriodType = typeof PeriodType.Type
 export const OwnershipType = Schema.Literal("purchased", "family_shared")
 export type OwnershipType = typeof OwnershipType.Type
 
-/** What happened, in words that both stores share. `observed` is a state read back without a cause. */
+/**
+ * What happened, in words that both stores share. `observed` is a state read back without a
+ * cause, `lapsed` what the clock says where no store can be asked.
+ */
 export const FactKind = Schema.Literal(
   "purchased",
   "renewed",
@@ -29,7 +32,8 @@ export const FactKind = Schema.Literal(
   "revoked",
   "extended",
   "pause_schedule_changed",
-  "observed"
+  "observed",
+  "lapsed"
 )
 export type FactKind = typeof FactKind.Type
 
@@ -47,6 +51,16 @@ export const StoreStatus = Schema.Literal(
 )
 export type StoreStatus = typeof StoreStatus.Type
 
+/** Whether a period was bought or followed by itself. */
+export const PurchaseReason = Schema.Literal("purchase", "renewal")
+export type PurchaseReason = typeof PurchaseReason.Type
+
+/** Absent from statements that were kept before anybody asked for it. */
+const later = <A, I>(schema: Schema.Schema<A, I>) =>
+  Schema.optionalWith(schema, { as: "Option", nullable: true }).pipe(
+    Schema.withConstructorDefault(() => Option.none<A>())
+  )
+
 /** One purchase of one period or item. Money is integer micros of `currency`. */
 export class StoreTransaction extends Schema.Class<StoreTransaction>("StoreTransaction")({
   transactionId: Schema.NonEmptyString,
@@ -60,7 +74,10 @@ export class StoreTransaction extends Schema.Class<StoreTransaction>("StoreTrans
   priceMicros: Schema.OptionFromNullOr(Schema.Int),
   currency: Schema.OptionFromNullOr(Schema.String),
   refundedAt: Schema.OptionFromNullOr(Schema.DateTimeUtc),
-  isUpgraded: Schema.Boolean
+  /** What went back of the price, where that was not all of it. */
+  refundedMicros: later(Schema.Int),
+  isUpgraded: Schema.Boolean,
+  reason: later(PurchaseReason)
 }) {}
 
 /** What the store intends to do at the end of the period. */
@@ -68,10 +85,8 @@ export class RenewalIntent extends Schema.Class<RenewalIntent>("RenewalIntent")(
   willRenew: Schema.Boolean,
   nextProductIdentifier: Schema.OptionFromNullOr(Schema.String),
   gracePeriodExpiresDate: Schema.OptionFromNullOr(Schema.DateTimeUtc),
-  /** When a pause ends by itself; absent from statements that were kept before any store had pauses. */
-  autoResumeDate: Schema.optionalWith(Schema.DateTimeUtc, { as: "Option", nullable: true }).pipe(
-    Schema.withConstructorDefault(() => Option.none())
-  )
+  /** When a pause ends by itself. */
+  autoResumeDate: later(Schema.DateTimeUtc)
 }) {}
 
 /**

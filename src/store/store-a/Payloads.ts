@@ -45,6 +45,8 @@ export const TransactionPayload = Schema.parseJson(
     appAccountToken: Text,
     inAppOwnershipType: Text,
     revocationDate: Moment,
+    revocationType: Text,
+    revocationPercentage: Schema.optional(Schema.Number),
     isUpgraded: Schema.optional(Schema.Boolean),
     offerType: Schema.optional(Schema.Number),
     offerDiscountType: Text,
@@ -59,7 +61,7 @@ export type TransactionPayload = typeof TransactionPayload.Type
 export const RenewalPayload = Schema.parseJson(
   Schema.Struct({
     originalTransactionId: Schema.NonEmptyString,
-    environment: Schema.optional(StoreEnvironment),
+    environment: StoreEnvironment,
     autoRenewStatus: Schema.optional(Schema.Number),
     autoRenewProductId: Text,
     gracePeriodExpiresDate: Moment,

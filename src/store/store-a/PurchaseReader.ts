@@ -1,11 +1,18 @@
-import { Effect, Layer, Option, Schema } from "effect"
-import { PurchaseUnknown, StoreAnswerWrong, StoreAPurchases } from "../PurchaseSource.ts"
+import { DateTime, Duration, Effect, Layer, Option, Schema, Stream } from "effect"
+import { StoreAPurchases } from "../StoreAPurchases.ts"
+import { PurchaseUnknown, StoreAnswerWrong } from "../StoreTrouble.ts"
 import { observedFact } from "./Facts.ts"
 import { RenewalPayload, TransactionPayload } from "./Payloads.ts"
 import { type Place, StoreAServer } from "./ServerApi.ts"
 import { makeVerifier } from "./SignedChain.ts"
 
 const words = { production: "Production", sandbox: "Sandbox" } as const
+
+/** How long the store remembers what it pushed, less a little for clocks that differ. */
+const kept = {
+  production: Duration.subtract(Duration.days(180), Duration.hours(1)),
+  sandbox: Duration.subtract(Duration.days(30), Duration.hours(1))
+} as const
 
 const wrong = (detail: string) => new StoreAnswerWrong({ detail })
 
@@ -24,7 +31,10 @@ export const layer = (options: { readonly roots: ReadonlyArray<Buffer> }) =>
       const opened = <A>(schema: Schema.Schema<A, string>, jws: string) =>
         verify(jws).pipe(
           Effect.flatMap(Schema.decode(schema)),
-          Effect.mapError((error) => wrong(error._tag === "ParseError" ? "a payload of another shape" : error.detail))
+          Effect.catchTags({
+            ParseError: () => wrong("a payload of another shape"),
+            NotificationRefused: ({ detail }) => wrong(detail)
+          })
         )
 
       const transactionIn = Effect.fn("PurchaseReader.transactionIn")(function* (place: Place, jws: string) {
@@ -48,15 +58,28 @@ export const layer = (options: { readonly roots: ReadonlyArray<Buffer> }) =>
       })
 
       return StoreAPurchases.of({
-        read: (access, environment, { transactionId }) =>
+        read: (access, environment, transactionId) =>
           Effect.gen(function* () {
             const place = { access, environment }
             const shown = yield* transactionIn(place, yield* server.transaction(place, transactionId))
             if (shown.transactionId !== transactionId) return yield* wrong("another transaction")
             return shown.type === "Auto-Renewable Subscription"
-              ? [yield* newest(place, shown)]
-              : [observedFact(shown, Option.none())]
+              ? yield* newest(place, shown)
+              : observedFact(shown, Option.none())
           }),
+        notifications: (access, environment, { from, to }) =>
+          Stream.unwrap(
+            Effect.map(DateTime.now, (now) => {
+              const earliest = DateTime.subtractDuration(now, kept[environment])
+              return server.notifications(
+                { access, environment },
+                {
+                  startDate: DateTime.toEpochMillis(DateTime.max(from, earliest)),
+                  endDate: DateTime.toEpochMillis(to)
+                }
+              )
+            })
+          ).pipe(Stream.catchTag("PurchaseUnknown", () => Stream.fail(wrong("an answer about a purchase")))),
         verify: (access, environment) =>
           server.requestTest({ access, environment }).pipe(
             Effect.as("The store accepts the credential and sends a test notification."),

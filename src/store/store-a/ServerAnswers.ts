@@ -1,5 +1,5 @@
 import { Duration, Either, Number, Option, Schema } from "effect"
-import { CredentialRejected, PurchaseUnknown, StoreAnswerWrong, StoreDown, StoreLimited } from "../PurchaseSource.ts"
+import { CredentialRejected, PurchaseUnknown, StoreAnswerWrong, StoreDown, StoreLimited } from "../StoreTrouble.ts"
 
 /** The store knows no address to push notifications to: nobody entered one there. */
 export const noNotificationUrl = 4040007
@@ -39,7 +39,7 @@ export const failureOf = (answer: ServerAnswer, now: number) => {
   const code = errorCodeOf(answer)
   const detail = `status ${answer.status}${Option.match(code, { onNone: () => "", onSome: (number) => `, error ${number}` })}`
   if (answer.status === 401 || answer.status === 403) return new CredentialRejected({ detail })
-  if (answer.status === 429) return new StoreLimited({ retryAfter: pauseOf(answer.retryAfter, now) })
+  if (answer.status === 429) return new StoreLimited({ detail, retryAfter: pauseOf(answer.retryAfter, now) })
   if (answer.status >= 500 || Option.exists(code, (number) => again.includes(number))) return new StoreDown({ detail })
   if (Option.exists(code, (number) => notFound.includes(number))) return new PurchaseUnknown({ reason: "unknown" })
   return new StoreAnswerWrong({ detail })

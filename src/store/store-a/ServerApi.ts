@@ -15,13 +15,8 @@ import {
 } from "effect"
 import { importPKCS8, SignJWT } from "jose"
 import type { Environment } from "../domain/PurchaseFact.ts"
-import {
-  CredentialRejected,
-  type PurchaseUnknown,
-  type StoreAAccess,
-  StoreDown,
-  type StoreTrouble
-} from "../PurchaseSource.ts"
+import type { StoreAAccess } from "../StoreAPurchases.ts"
+import { CredentialRejected, type PurchaseUnknown, StoreDown, type StoreTrouble } from "../StoreTrouble.ts"
 import {
   decodeAnswer,
   errorCodeOf,

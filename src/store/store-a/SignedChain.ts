@@ -1,13 +1,13 @@
 import "reflect-metadata"
-import { createHash, X509Certificate } from "node:crypto"
+import { createHash, type KeyObject, verify } from "node:crypto"
 import * as x509 from "@peculiar/x509"
-import { Cache, Clock, Duration, Effect, Either, Encoding, Option, Schema } from "effect"
-import { compactVerify, errors } from "jose"
+import { Clock, Effect, Either, Encoding, Option, Schema } from "effect"
 import { NotificationRefused } from "../StoreNotifications.ts"
+import { type Certificate, type CertificateChain, isIssuedBy, isValidAt, parseCertificate } from "./Certificate.ts"
+import { Revocation } from "./Ocsp.ts"
 
 const leafMarker = "1.2.840.113635.100.6.11.1"
 const intermediateMarker = "1.2.840.113635.100.6.2.1"
-const skew = Duration.toMillis("60 seconds")
 const longestPayload = 256 * 1024
 
 const Header = Schema.parseJson(
@@ -22,22 +22,10 @@ type Chain = (typeof Header.Type)["x5c"]
 
 const refuse = (reason: NotificationRefused["reason"], detail: string) => new NotificationRefused({ reason, detail })
 
-interface Certificate {
-  readonly native: X509Certificate
-  readonly parsed: x509.X509Certificate
-}
-
 const parse = (base64: string): Either.Either<Certificate, NotificationRefused> =>
-  Either.try({
-    try: () => {
-      const der = Buffer.from(base64, "base64")
-      return { native: new X509Certificate(der), parsed: new x509.X509Certificate(der) }
-    },
-    catch: () => refuse("chain", "a certificate does not parse")
-  })
-
-const isIssuedBy = (child: Certificate, issuer: Certificate): boolean =>
-  child.native.checkIssued(issuer.native) && child.native.verify(issuer.native.publicKey)
+  Either.fromOption(parseCertificate(Buffer.from(base64, "base64")), () =>
+    refuse("chain", "a certificate does not parse")
+  )
 
 const has = (certificate: Certificate, oid: string): boolean => certificate.parsed.getExtension(oid) !== null
 
@@ -58,7 +46,7 @@ const maySign = (certificate: Certificate): boolean => {
   const usage = certificate.parsed.getExtension(x509.KeyUsagesExtension)
   const key = certificate.native.publicKey
   return (
-    !certificate.native.ca &&
+    constraintsOf(certificate)?.ca !== true &&
     (usage === null || (usage.usages & x509.KeyUsageFlags.digitalSignature) !== 0) &&
     key.asymmetricKeyType === "ec" &&
     key.asymmetricKeyDetails?.namedCurve === "prime256v1"
@@ -68,8 +56,7 @@ const maySign = (certificate: Certificate): boolean => {
 const check = (holds: boolean, detail: string): Either.Either<void, NotificationRefused> =>
   holds ? Either.void : Either.left(refuse("chain", detail))
 
-/** The checks that time does not change: names, signatures, authorities, markers, the pinned root. */
-const verifyChain = (chain: Chain, roots: ReadonlyArray<Buffer>) =>
+const verifyParsed = (chain: Chain, roots: ReadonlyArray<Buffer>) =>
   Either.gen(function* () {
     const [leaf, intermediate, root] = [yield* parse(chain[0]), yield* parse(chain[1]), yield* parse(chain[2])]
     yield* check(
@@ -85,52 +72,92 @@ const verifyChain = (chain: Chain, roots: ReadonlyArray<Buffer>) =>
     return [leaf, intermediate, root] as const
   })
 
-const isValidAt = ({ parsed }: Certificate, now: number): boolean =>
-  parsed.notBefore.getTime() - skew <= now && now <= parsed.notAfter.getTime() + skew
+/** The checks that time does not change: names, signatures, authorities, markers, the pinned root. */
+const verifyChain = (chain: Chain, roots: ReadonlyArray<Buffer>) =>
+  Either.flatMap(
+    Either.try({
+      try: () => verifyParsed(chain, roots),
+      catch: () => refuse("chain", "a certificate with a part that does not parse")
+    }),
+    (verified) => verified
+  )
 
-const headerOf = (jws: string): Either.Either<typeof Header.Type, NotificationRefused> => {
-  const [header, payload, signature, ...more] = jws.split(".")
-  if (jws.length > longestPayload || !header || !payload || !signature || more.length > 0) {
-    return Either.left(refuse("malformed", "not a compact JWS"))
-  }
-  return Encoding.decodeBase64UrlString(header).pipe(
+const headerOf = (header: string): Either.Either<typeof Header.Type, NotificationRefused> =>
+  Encoding.decodeBase64UrlString(header).pipe(
     Either.flatMap(Schema.decodeUnknownEither(Header)),
     Either.mapLeft(() => refuse("malformed", "the header is not ES256 with three certificates"))
   )
+
+interface VerifiedChain {
+  readonly certificates: CertificateChain
+  readonly key: KeyObject
+}
+
+interface Verified {
+  readonly text: string
+  readonly certificates: CertificateChain
+}
+
+const parts = /^([\w-]+)\.([\w-]+)\.([\w-]+)$/
+/** Two numbers of 32 bytes each. */
+const signatureLength = 64
+const rememberedChains = 64
+
+const partsOf = (jws: string): Either.Either<readonly [string, string, Buffer], NotificationRefused> => {
+  const [, header, payload, signature] = jws.length > longestPayload ? [] : (parts.exec(jws) ?? [])
+  const bytes = Buffer.from(signature ?? "", "base64url")
+  return header === undefined || payload === undefined || bytes.length !== signatureLength
+    ? Either.left(refuse("malformed", "not a compact JWS with an ES256 signature"))
+    : Either.right([header, payload, bytes])
 }
 
 /**
- * Verifies a compact JWS of store A: three certificates up to a pinned root, the store's two marker extensions, validity
- * now, ES256 by the leaf's key. Answers the payload's text; nothing of it was read before. Chains, not payloads, are
- * remembered for a quarter of an hour.
+ * Verifies a compact JWS of store A at a moment: three certificates up to a pinned root, the store's two marker
+ * extensions, validity then, ES256 by the leaf's key. Answers the payload's text, nothing of which was read before, and
+ * the chain. What a header proves that time does not change is remembered under the whole header, of verified ones alone.
  */
-export const makeVerifier = (roots: ReadonlyArray<Buffer>) =>
-  Effect.gen(function* () {
-    const chains = yield* Cache.make({
-      capacity: 64,
-      timeToLive: "15 minutes",
-      lookup: (key: string) => verifyChain(chainOf(key), roots)
-    })
-    return Effect.fn("SignedChain.verify")(function* (jws: string) {
-      const header = yield* headerOf(jws)
-      const certificates = yield* chains.get(header.x5c.join(" "))
-      const now = yield* Clock.currentTimeMillis
-      if (!certificates.every((certificate) => isValidAt(certificate, now))) {
-        return yield* refuse("chain", "a certificate is not valid now")
-      }
-      const verified = yield* Effect.tryPromise({
-        try: () => compactVerify(jws, certificates[0].native.publicKey, { algorithms: ["ES256"] }),
-        catch: (error) =>
-          refuse(error instanceof errors.JWSInvalid ? "malformed" : "signature", "the signature does not verify")
-      })
-      return new TextDecoder().decode(verified.payload)
-    })
-  })
+export const signatureVerifier = (roots: ReadonlyArray<Buffer>) => {
+  const chains = new Map<string, VerifiedChain>()
 
-const chainOf = (key: string): Chain => {
-  const [leaf = "", intermediate = "", root = ""] = key.split(" ")
-  return [leaf, intermediate, root]
+  const chainOf = (header: string): Either.Either<VerifiedChain, NotificationRefused> => {
+    const known = chains.get(header)
+    if (known !== undefined) return Either.right(known)
+    return Either.map(
+      Either.flatMap(headerOf(header), ({ x5c }) => verifyChain(x5c, roots)),
+      (certificates) => {
+        const chain = { certificates, key: certificates[0].native.publicKey }
+        const [oldest] = chains.size < rememberedChains ? [] : chains.keys()
+        if (oldest !== undefined) chains.delete(oldest)
+        chains.set(header, chain)
+        return chain
+      }
+    )
+  }
+
+  return (jws: string, now: number): Either.Either<Verified, NotificationRefused> =>
+    Either.flatMap(partsOf(jws), ([header, payload, signature]) =>
+      Either.flatMap(chainOf(header), ({ certificates, key }) => {
+        if (!certificates.every((certificate) => isValidAt(certificate, now))) {
+          return Either.left(refuse("chain", "a certificate is not valid now"))
+        }
+        const signed = Buffer.from(jws.slice(0, header.length + 1 + payload.length), "latin1")
+        return verify("sha256", signed, { key, dsaEncoding: "ieee-p1363" }, signature)
+          ? Either.right({ text: Buffer.from(payload, "base64url").toString("utf8"), certificates })
+          : Either.left(refuse("signature", "the signature does not verify"))
+      })
+    )
 }
+
+/** The same by the clock, and by whoever knows what is revoked; that is asked last. */
+export const makeVerifier = (roots: ReadonlyArray<Buffer>) =>
+  Effect.map(Revocation, ({ check }) => {
+    const verified = signatureVerifier(roots)
+    return (jws: string) =>
+      Clock.currentTimeMillis.pipe(
+        Effect.flatMap((now) => verified(jws, now)),
+        Effect.flatMap(({ certificates, text }) => Effect.as(check(certificates), text))
+      )
+  })
 
 /** SHA-256 of a DER certificate, uppercase hex with colons, as certificate tools print it. */
 export const fingerprint = (der: Buffer): string =>

@@ -57,7 +57,7 @@ export const layer = (options: { readonly roots: ReadonlyArray<Buffer> }) =>
           return environment
         })
 
-      const factFrom = Effect.fn("StoreADriver.factFrom")(function* (
+      const factFrom = Effect.fnUntraced(function* (
         notification: NotificationPayload,
         bundleId: Option.Option<string>
       ) {
@@ -74,10 +74,13 @@ export const layer = (options: { readonly roots: ReadonlyArray<Buffer> }) =>
         if (renewal.originalTransactionId !== transaction.originalTransactionId) {
           return yield* refuse("malformed", "a renewal of another purchase")
         }
+        if (renewal.environment !== data.environment) {
+          return yield* refuse("environment", "a renewal of another environment")
+        }
         return factOf(notification, transaction, Option.some(renewal))
       })
 
-      const read = Effect.fn("StoreADriver.read")(function* (input: {
+      const read = Effect.fnUntraced(function* (input: {
         readonly signedPayload: string
         readonly bundleId: Option.Option<string>
       }) {

@@ -1,9 +1,9 @@
 import { HttpClient, HttpClientRequest } from "@effect/platform"
 import { createPrivateKey } from "node:crypto"
-import { Cache, Clock, Data, Duration, Effect, Exit, Option, Redacted, Schema } from "effect"
+import { Cache, Clock, Data, Duration, Effect, Exit, Redacted, Schema } from "effect"
 import { SignJWT } from "jose"
 import type { ServiceAccount } from "../domain/ServiceAccount.ts"
-import { StoreFailure } from "../StoreB.ts"
+import { CredentialRejected, StoreAnswerWrong, StoreDown } from "../StoreTrouble.ts"
 import { failureOf } from "./Failures.ts"
 
 const scope = "https://www.googleapis.com/auth/androidpublisher"
@@ -27,7 +27,7 @@ class Account extends Data.Class<{
   readonly tokenUri: string
 }> {}
 
-const unavailable = (detail: string) => new StoreFailure({ reason: "unavailable", detail, retryAfter: Option.none() })
+const down = (detail: string) => new StoreDown({ detail })
 
 /**
  * Access tokens of service accounts: a signed assertion for a token (RFC 7523). One token for each account, kept until 5
@@ -47,25 +47,21 @@ export const makeAccessTokens = Effect.gen(function* () {
           .setIssuedAt(issuedAt)
           .setExpirationTime(issuedAt + lifetime)
           .sign(createPrivateKey(key)),
-      catch: () =>
-        new StoreFailure({ reason: "refused", detail: "the account's key does not sign", retryAfter: Option.none() })
+      catch: () => new CredentialRejected({ detail: "the account's key does not sign" })
     })
     const response = yield* HttpClientRequest.post(tokenUri).pipe(
       HttpClientRequest.bodyUrlParams({ grant_type: grant, assertion }),
       client.execute,
-      Effect.mapError(() => unavailable("the token endpoint cannot be reached"))
+      Effect.mapError(() => down("the token endpoint cannot be reached"))
     )
-    const text = yield* Effect.mapError(response.text, () => unavailable("the token endpoint broke off"))
+    const text = yield* Effect.mapError(response.text, () => down("the token endpoint broke off"))
     if (response.status === 400) {
-      return yield* new StoreFailure({
-        reason: "refused",
-        detail: "the token endpoint does not know the account",
-        retryAfter: Option.none()
-      })
+      return yield* new CredentialRejected({ detail: "the token endpoint does not know the account" })
     }
     if (response.status !== 200) return yield* failureOf(response.status, text, response.headers["retry-after"])
-    const answer = yield* Effect.mapError(Schema.decode(TokenAnswer)(text), () =>
-      unavailable("the token endpoint answered without a token")
+    const answer = yield* Effect.mapError(
+      Schema.decode(TokenAnswer)(text),
+      () => new StoreAnswerWrong({ detail: "the token endpoint answered without a token" })
     )
     return { token: Redacted.make(answer.access_token), lasts: Duration.seconds(answer.expires_in) }
   }, Effect.withTracerEnabled(false))

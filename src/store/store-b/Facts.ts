@@ -5,6 +5,7 @@ import {
   type FactKind,
   type PeriodType,
   PurchaseFact,
+  type PurchaseReason,
   RenewalIntent,
   type StoreStatus,
   StoreTransaction
@@ -79,6 +80,8 @@ const periodsBefore = (orderId: string): number => {
   const suffix = renewalSuffix.exec(orderId)?.[1]
   return suffix === undefined ? 0 : Number(suffix) + 1
 }
+
+const reasonOf = (orderId: string): PurchaseReason => (renewalSuffix.test(orderId) ? "renewal" : "purchase")
 
 /**
  * When the running period began. The store tells only when the purchase began and when it ends; it numbers the renewals,
@@ -179,7 +182,8 @@ export const subscriptionFact = (resource: SubscriptionResource, occasion: Occas
         priceMicros: priceOf(item),
         currency: Option.fromNullable(item.autoRenewingPlan?.recurringPrice?.currencyCode),
         refundedAt,
-        isUpgraded: false
+        isUpgraded: false,
+        reason: Option.map(Option.fromNullable(orderOf(resource)), reasonOf)
       }),
       renewal: renewalOf(resource, item)
     })

@@ -1,7 +1,8 @@
 import { HttpClient, HttpClientRequest } from "@effect/platform"
 import { Effect, Option, Schema } from "effect"
 import type { ServiceAccount } from "../domain/ServiceAccount.ts"
-import { type Acknowledgement, StoreFailure } from "../StoreB.ts"
+import type { Acknowledgement } from "../StoreB.ts"
+import { StoreAnswerWrong, StoreDown } from "../StoreTrouble.ts"
 import { makeAccessTokens } from "./AccessTokens.ts"
 import { failureOf } from "./Failures.ts"
 import { ProductResource, SubscriptionResource, VoidedResource } from "./Resources.ts"
@@ -17,7 +18,7 @@ export interface Access {
 
 const limit = "10 seconds"
 
-const unavailable = (detail: string) => new StoreFailure({ reason: "unavailable", detail, retryAfter: Option.none() })
+const down = (detail: string) => new StoreDown({ detail })
 
 /** The calls of the Android Publisher API v3 that are used. Each ends within 10 seconds, the access token included. */
 export const makePublisherApi = Effect.fn("PublisherApi.make")(function* (options: { readonly baseUrl: string }) {
@@ -30,9 +31,9 @@ export const makePublisherApi = Effect.fn("PublisherApi.make")(function* (option
       const token = yield* tokens.of(access.account)
       const url = `${base}/${encodeURIComponent(access.packageName)}/purchases/${path}`
       const response = yield* Effect.mapError(client.execute(HttpClientRequest.bearerToken(request(url), token)), () =>
-        unavailable("the store cannot be reached")
+        down("the store cannot be reached")
       )
-      const text = yield* Effect.mapError(response.text, () => unavailable("the store's answer broke off"))
+      const text = yield* Effect.mapError(response.text, () => down("the store's answer broke off"))
       if (response.status === 401) yield* tokens.forget(access.account)
       if (response.status < 200 || response.status > 299) {
         return yield* failureOf(response.status, text, response.headers["retry-after"])
@@ -40,13 +41,13 @@ export const makePublisherApi = Effect.fn("PublisherApi.make")(function* (option
       return text
     },
     Effect.withTracerEnabled(false),
-    Effect.timeoutFail({ duration: limit, onTimeout: () => unavailable("the store did not answer in time") })
+    Effect.timeoutFail({ duration: limit, onTimeout: () => down("the store did not answer in time") })
   )
 
   const shaped = <A, I>(schema: Schema.Schema<A, I>) => {
     const decode = Schema.decode(Schema.parseJson(schema))
     return (text: string) =>
-      Effect.mapError(decode(text), () => unavailable("an answer of the store has another shape"))
+      Effect.mapError(decode(text), () => new StoreAnswerWrong({ detail: "an answer of the store has another shape" }))
   }
   const readSubscription = shaped(SubscriptionResource)
   const readProduct = shaped(ProductResource)

@@ -1,5 +1,5 @@
 import { DateTime, Effect, Option } from "effect"
-import type { Origin, PurchaseQuestion, StoreFailure, StorePurchase } from "../StoreB.ts"
+import type { Origin, PurchaseQuestion, StoreBFailure, StorePurchase } from "../StoreB.ts"
 import { awaitsAcknowledgement, ownOrigin, productFacts, subscriptionFact } from "./Facts.ts"
 import type { Access, PublisherApi } from "./PublisherApi.ts"
 import type { SubscriptionResource } from "./Resources.ts"
@@ -16,7 +16,7 @@ export const makePurchaseReader = (api: PublisherApi) => {
     resource: SubscriptionResource,
     purchaseToken: string,
     steps: number
-  ): Effect.Effect<Origin, StoreFailure> =>
+  ): Effect.Effect<Origin, StoreBFailure> =>
     Effect.gen(function* () {
       const own = ownOrigin(resource, purchaseToken, yield* DateTime.now)
       const before = resource.linkedPurchaseToken
@@ -25,10 +25,7 @@ export const makePurchaseReader = (api: PublisherApi) => {
       if (Option.isSome(known)) return known.value
       return yield* api.subscription(access, before).pipe(
         Effect.flatMap((replaced) => originOf(access, question, replaced, before, steps - 1)),
-        Effect.catchIf(
-          ({ reason }) => reason === "not_found",
-          () => Effect.succeed(own)
-        )
+        Effect.catchTag("PurchaseUnknown", () => Effect.succeed(own))
       )
     })
 
@@ -72,6 +69,6 @@ export const makePurchaseReader = (api: PublisherApi) => {
     } satisfies StorePurchase
   })
 
-  return (access: Access, question: PurchaseQuestion): Effect.Effect<StorePurchase, StoreFailure> =>
+  return (access: Access, question: PurchaseQuestion): Effect.Effect<StorePurchase, StoreBFailure> =>
     question.type === "subscription" ? subscription(access, question) : product(access, question)
 }

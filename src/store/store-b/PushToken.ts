@@ -1,4 +1,4 @@
-import { Clock, Effect, Option, Schema } from "effect"
+import { DateTime, Effect, Option, Schema } from "effect"
 import { createRemoteJWKSet, errors, jwtVerify } from "jose"
 import { NotificationRefused } from "../StoreNotifications.ts"
 
@@ -34,7 +34,7 @@ export const makePushToken = (options: { readonly keysUrl: string }) => {
     if (Option.isNone(expected.email)) return yield* refuse("signature", "no e-mail address is known that may push")
     const token = /^Bearer ([\w-]+\.[\w-]+\.[\w-]+)$/i.exec(Option.getOrElse(authorization, () => ""))?.[1]
     if (token === undefined) return yield* refuse("signature", "the push carries no token")
-    const currentDate = new Date(yield* Clock.currentTimeMillis)
+    const currentDate = DateTime.toDateUtc(yield* DateTime.now)
     const { payload } = yield* Effect.tryPromise({
       try: () =>
         jwtVerify(token, keys, {

@@ -1,8 +1,10 @@
 import { DateTime, Effect, Layer, Option } from "effect"
 import type { App, AppId } from "../../catalog/domain/App.ts"
-import { Credentials } from "../Credentials.ts"
-import { type Acknowledgement, type PurchaseQuestion, StoreB, StoreFailure } from "../StoreB.ts"
+import { Credentials, type StoreBAccount } from "../Credentials.ts"
+import type { Environment } from "../domain/PurchaseFact.ts"
+import { type Acknowledgement, type PurchaseQuestion, StoreB } from "../StoreB.ts"
 import { NotificationRefused } from "../StoreNotifications.ts"
+import { CredentialRejected, NoCredential } from "../StoreTrouble.ts"
 import { type Access, makePublisherApi, publisherUrl } from "./PublisherApi.ts"
 import { makePurchaseReader } from "./PurchaseReader.ts"
 import { readPush } from "./Push.ts"
@@ -29,7 +31,7 @@ export const layer = (options: StoreBOptions) =>
       const credentials = yield* Credentials
       const api = yield* makePublisherApi({ baseUrl: Option.getOrElse(options.apiUrl, () => publisherUrl) })
       const read = makePurchaseReader(api)
-      const verify = makePushToken({ keysUrl: Option.getOrElse(options.pushKeysUrl, () => pushKeysUrl) })
+      const verifyToken = makePushToken({ keysUrl: Option.getOrElse(options.pushKeysUrl, () => pushKeysUrl) })
 
       /** A push says nothing of its environment; an account reads purchases of both. */
       const accountOf = Effect.fn("StoreBDriver.accountOf")(function* (app: App) {
@@ -37,22 +39,30 @@ export const layer = (options: StoreBOptions) =>
         return Option.isSome(found) ? found : yield* credentials.storeB(app.id, "sandbox")
       })
 
-      const accessOf = Effect.fn("StoreBDriver.accessOf")(function* (app: App) {
-        const access = Option.flatMap(yield* accountOf(app), ({ account, packageName }) =>
-          Option.map(
-            Option.orElse(packageName, () => app.packageName),
-            (name): Access => ({ account, packageName: name })
-          )
+      const accessBy = (app: App, found: Option.Option<StoreBAccount>) =>
+        Effect.mapError(
+          Option.flatMap(found, ({ account, packageName }) =>
+            Option.map(
+              Option.orElse(packageName, () => app.packageName),
+              (name): Access => ({ account, packageName: name })
+            )
+          ),
+          () => new NoCredential()
         )
-        return yield* Effect.mapError(
-          access,
-          () =>
-            new StoreFailure({
-              reason: "no_credential",
-              detail: "the app has no credential of store_b",
-              retryAfter: Option.none()
-            })
+
+      const accessOf = (app: App) => Effect.flatMap(accountOf(app), (found) => accessBy(app, found))
+
+      const packageOf = (app: App, account: Option.Option<StoreBAccount>) =>
+        Option.orElse(
+          Option.flatMap(account, ({ packageName }) => packageName),
+          () => app.packageName
         )
+
+      const readAgain = Effect.fn("StoreBDriver.readAgain")(function* (
+        app: App,
+        message: { readonly messageId: string; readonly data: string }
+      ) {
+        return yield* readPush({ ...message, packageName: packageOf(app, yield* accountOf(app)) })
       })
 
       const push = Effect.fn("StoreBDriver.push")(function* (
@@ -69,13 +79,9 @@ export const layer = (options: StoreBOptions) =>
           const email = Option.orElse(options.pushEmail, () =>
             Option.map(account, (found) => found.account.client_email)
           )
-          yield* verify(message.authorization, { audience: audience.value, email })
+          yield* verifyToken(message.authorization, { audience: audience.value, email })
         }
-        const packageName = Option.orElse(
-          Option.flatMap(account, (found) => found.packageName),
-          () => app.packageName
-        )
-        const read = yield* readPush({ messageId: message.messageId, data: message.data, packageName })
+        const read = yield* readPush({ ...message, packageName: packageOf(app, account) })
         const ahead = DateTime.add(yield* DateTime.now, { minutes: 5 })
         if (DateTime.greaterThan(read.eventAt, ahead)) {
           return yield* new NotificationRefused({ reason: "time", detail: "an event in the future" })
@@ -111,6 +117,19 @@ export const layer = (options: StoreBOptions) =>
         yield* api.acknowledge(yield* accessOf(app), what)
       })
 
-      return StoreB.of({ push, purchase, voidedAt, acknowledge })
+      /** What was taken back in the last hour is little to read, and needs the same rights as a purchase. */
+      const verify = Effect.fn("StoreBDriver.verify")(function* (app: App, environment: Environment) {
+        const access = yield* accessBy(app, yield* credentials.storeB(app.id, environment))
+        const since = DateTime.toEpochMillis(DateTime.subtract(yield* DateTime.now, { hours: 1 }))
+        return yield* api.voided(access, since, Option.none()).pipe(
+          Effect.as("The store accepts the credential and shows the app's purchases."),
+          Effect.catchTag(
+            "PurchaseUnknown",
+            () => new CredentialRejected({ detail: "the store knows no such package of this account" })
+          )
+        )
+      })
+
+      return StoreB.of({ push, readAgain, purchase, voidedAt, acknowledge, verify })
     })
   )

@@ -1,8 +1,9 @@
 import { Environment, SignedDataVerifier } from "@apple/app-store-server-library"
 import { assert, describe, it } from "@effect/vitest"
 import { deepStrictEqual } from "@effect/vitest/utils"
-import { Effect, Exit, Option, TestClock } from "effect"
+import { Effect, Exit, Layer, Option, TestClock } from "effect"
 import { makeAuthority, type SigningAuthority } from "../../../src/simulator/store-a/SigningAuthority.ts"
+import { Revocation } from "../../../src/store/store-a/Ocsp.ts"
 import { layer } from "../../../src/store/store-a/StoreADriver.ts"
 import { StoreANotifications } from "../../../src/store/StoreNotifications.ts"
 
@@ -52,7 +53,7 @@ const ours = (signedPayload: string, trusted: SigningAuthority) =>
     yield* TestClock.setTime(Date.now())
     const notifications = yield* StoreANotifications
     return yield* notifications.read({ signedPayload, bundleId: Option.some(bundleId) })
-  }).pipe(Effect.provide(layer({ roots: [rootOf(trusted)] })))
+  }).pipe(Effect.provide(Layer.provide(layer({ roots: [rootOf(trusted)] }), Revocation.layerOff)))
 
 const theirs = (signedPayload: string, trusted: SigningAuthority) =>
   Effect.exit(
