@@ -1,7 +1,7 @@
-import { SqlClient } from "@effect/sql"
-import { Effect } from "effect"
-import type { AppId } from "../catalog/domain/App.ts"
-import type { StoreName } from "../catalog/domain/Product.ts"
+import { SqlClient, SqlSchema } from "@effect/sql"
+import { Effect, Schema } from "effect"
+import { AppId } from "../catalog/domain/App.ts"
+import { StoreName } from "../catalog/domain/Product.ts"
 
 export class AppHistoryRepo extends Effect.Service<AppHistoryRepo>()("gatehouse/subscription/AppHistoryRepo", {
   effect: Effect.gen(function* () {
@@ -12,21 +12,28 @@ export class AppHistoryRepo extends Effect.Service<AppHistoryRepo>()("gatehouse/
       Effect.map((rows) => rows.length > 0),
       Effect.orDie
     )
-    const isBought = Effect.fn("AppHistoryRepo.isBought")(
-      (appId: AppId, products: ReadonlyArray<{ readonly store: StoreName; readonly identifier: string }>) => {
-        const bought = (table: string) => sql`
-          SELECT 1 FROM ${sql(table)} bought JOIN wanted
-          ON bought.app_id = ${appId} AND bought.store = wanted.store AND bought.product_identifier = wanted.identifier`
-        return sql`
-          WITH wanted AS (
-            SELECT * FROM unnest(${products.map(({ store }) => store)}::text[],
-              ${products.map(({ identifier }) => identifier)}::text[]) AS w (store, identifier)
-          )
-          (${bought("subscriptions")} LIMIT 1) UNION ALL (${bought("transactions")} LIMIT 1)`
-      },
-      Effect.map((rows) => rows.length > 0),
+    /** Each name once, from one to the next in the index: however often it was sold. */
+    const namesIn = (table: "subscriptions" | "transactions", appId: string) => sql`
+      WITH RECURSIVE names AS (
+        (SELECT store, product_identifier FROM ${sql(table)} WHERE app_id = ${appId} ORDER BY 1, 2 LIMIT 1)
+        UNION ALL
+        SELECT next.* FROM names CROSS JOIN LATERAL (
+          SELECT store, product_identifier FROM ${sql(table)} AS rows
+          WHERE rows.app_id = ${appId} AND (rows.store, rows.product_identifier) > (names.store, names.product_identifier)
+          ORDER BY 1, 2 LIMIT 1
+        ) AS next
+      ) SELECT store, product_identifier FROM names`
+
+    /** Whatever was sold, as the stores call it. */
+    const sold = Effect.fn("AppHistoryRepo.sold")(
+      SqlSchema.findAll({
+        Request: AppId,
+        Result: Schema.Struct({ store: StoreName, productIdentifier: Schema.String }),
+        execute: (appId) => sql`
+          (${namesIn("subscriptions", appId)}) UNION (${namesIn("transactions", appId)})`
+      }),
       Effect.orDie
     )
-    return { hasCustomers, isBought } as const
+    return { hasCustomers, sold } as const
   })
 }) {}

@@ -12,24 +12,22 @@ import {
   endpointChanges,
   endpointFields,
   endpointOfPath,
+  endpointView,
   inactive,
   noDelivery,
-  noWebhook
+  noWebhook,
+  replayed
 } from "../webhook/EndpointHttp.ts"
 import { Endpoints } from "../webhook/Endpoints.ts"
 import { eventItem } from "./domain/DomainEvent.ts"
 import { testEvent } from "./Events.ts"
 
-const webhookItem = (endpoint: Endpoint) => ({
+const webhookItem = (now: DateTime.Utc) => (endpoint: Endpoint) => ({
   uuid: endpoint.id,
-  url: endpoint.url,
-  events: endpoint.events,
-  is_active: endpoint.isActive,
-  retry_count: endpoint.retryCount,
-  timeout_seconds: endpoint.timeoutSeconds,
-  disabled_reason: Option.getOrNull(endpoint.disabledReason),
-  created_at: DateTime.formatIso(endpoint.createdAt)
+  ...endpointView(endpoint, now)
 })
+
+const shown = (endpoint: Endpoint) => Effect.map(DateTime.now, (now) => webhookItem(now)(endpoint))
 
 /** The webhook of the path, when the caller may do to its app what the called endpoint asks for. */
 const callerWebhook = Effect.fn("callerWebhook")(
@@ -51,7 +49,12 @@ export const AppWebhooksHttp = HttpApiBuilder.group(ServiceApi, "webhooks", (han
         Effect.gen(function* () {
           const app = yield* callerApp(path.app)
           const page = yield* pageOf(urlParams)
-          return pageAnswer(yield* endpoints.page(app.id, page), page.limit, ({ id }) => id, webhookItem)
+          return pageAnswer(
+            yield* endpoints.page(app.id, page),
+            page.limit,
+            ({ id }) => id,
+            webhookItem(yield* DateTime.now)
+          )
         })
       )
       .handle("createAppWebhook", ({ path, payload }) =>
@@ -59,23 +62,25 @@ export const AppWebhooksHttp = HttpApiBuilder.group(ServiceApi, "webhooks", (han
           const app = yield* callerApp(path.app)
           const owner = { kind: "app", id: app.id } as const
           const { endpoint, secret } = yield* endpoints.create({ owner, ...endpointFields(payload) })
-          return { data: { ...webhookItem(endpoint), secret } }
+          return { data: { ...(yield* shown(endpoint)), secret } }
         }).pipe(Effect.catchTags(badTarget))
       )
       .handle("getAppWebhook", ({ path }) =>
-        Effect.map(callerWebhook(path.webhook), (endpoint) => ({ data: webhookItem(endpoint) }))
+        Effect.gen(function* () {
+          return { data: yield* shown(yield* callerWebhook(path.webhook)) }
+        })
       )
       .handle("updateAppWebhook", ({ path, payload }) =>
         Effect.gen(function* () {
           const { id } = yield* callerWebhook(path.webhook)
-          return { data: webhookItem(yield* endpoints.update(id, endpointChanges(payload))) }
+          return { data: yield* shown(yield* endpoints.update(id, endpointChanges(payload))) }
         }).pipe(Effect.catchTags({ ...noWebhook, ...badTarget }))
       )
       .handle("rotateAppWebhookSecret", ({ path, payload }) =>
         Effect.gen(function* () {
           const { id } = yield* callerWebhook(path.webhook)
           const { endpoint, secret } = yield* endpoints.rotateSecret(id, Duration.seconds(payload.overlap_seconds))
-          return { data: { ...webhookItem(endpoint), secret } }
+          return { data: { ...(yield* shown(endpoint)), secret } }
         }).pipe(Effect.catchTags(noWebhook))
       )
       .handle("testAppWebhook", ({ path }) =>
@@ -84,6 +89,11 @@ export const AppWebhooksHttp = HttpApiBuilder.group(ServiceApi, "webhooks", (han
           const id = yield* endpoints.test(endpoint, eventItem(yield* testEvent(endpoint.id)))
           return { data: deliveryItem(yield* deliveries.byId("app", id)) }
         }).pipe(Effect.catchTags({ ...noDelivery, ...inactive }))
+      )
+      .handle("replayAppWebhook", ({ path, payload }) =>
+        Effect.flatMap(callerWebhook(path.webhook), (endpoint) => replayed(endpoint, payload)).pipe(
+          Effect.catchTags(inactive)
+        )
       )
       .handle("deleteAppWebhook", ({ path }) =>
         Effect.gen(function* () {

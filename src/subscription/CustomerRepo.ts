@@ -14,7 +14,7 @@ export class CustomerRepo extends Effect.Service<CustomerRepo>()("gatehouse/subs
       (appId: AppId, customer: Customer) =>
         Effect.flatMap(
           Schema.encode(Customer)(customer),
-          (row) => sql`
+          (row) => sql`/* prepared: customer_insert */
             INSERT INTO customers ${sql.insert({ ...row, appId })}
             ON CONFLICT (app_id, app_user_id) DO NOTHING RETURNING id`
         ),
@@ -30,7 +30,7 @@ export class CustomerRepo extends Effect.Service<CustomerRepo>()("gatehouse/subs
       const look = SqlSchema.findOne({
         Request: Named,
         Result: Customer,
-        execute: ({ appId, appUserId }) => sql`
+        execute: ({ appId, appUserId }) => sql`/* prepared: customer_held */
             SELECT customers.* FROM customers named
             JOIN customers ON customers.id = coalesce(named.merged_into, named.id)
             WHERE named.app_id = ${appId} AND named.app_user_id = ${appUserId} AND customers.merged_into IS NULL
@@ -45,7 +45,7 @@ export class CustomerRepo extends Effect.Service<CustomerRepo>()("gatehouse/subs
       const look = SqlSchema.findOne({
         Request: CustomerId,
         Result: Customer,
-        execute: (known) => sql`
+        execute: (known) => sql`/* prepared: customer_held_by_id */
             SELECT customers.* FROM customers named
             JOIN customers ON customers.id = coalesce(named.merged_into, named.id)
             WHERE named.id = ${known} AND customers.merged_into IS NULL FOR SHARE OF customers`

@@ -7,7 +7,7 @@ import { CustomerRepo } from "./CustomerRepo.ts"
 import { type AppUserId, Customer, CustomerId, isAnonymous } from "./domain/Customer.ts"
 import type { ListedCustomer } from "./domain/ListedCustomer.ts"
 import { subscriberOf, type SubscriberView } from "./domain/SubscriberView.ts"
-import { Events } from "./Events.ts"
+import { Events, type NewEvent } from "./Events.ts"
 import { SubscriberReader } from "./SubscriberReader.ts"
 
 /** `last_seen` is as exact as this: every read writing it would make reads as dear as writes. */
@@ -61,28 +61,10 @@ export class Customers extends Context.Tag("gatehouse/subscription/Customers")<
       const add = Effect.fn("Customers.add")(
         function* (appId: AppId, appUserId: AppUserId) {
           const now = yield* DateTime.now
-          const customer = Customer.make({
-            id: CustomerId.make(yield* nextId),
-            appUserId,
-            originalAppUserId: Option.none(),
-            isAnonymous: isAnonymous(appUserId),
-            firstSeen: now,
-            lastSeen: now,
-            erasedAt: Option.none()
-          })
+          const customer = firstSight(yield* nextId, appUserId, now)
           const isNew = yield* customers.insert(appId, customer)
           if (!isNew) return Option.none()
-          yield* events.record(appId, [
-            {
-              cause: `customer.created:${customer.id}`,
-              type: "customer.created",
-              appUserId,
-              store: Option.none(),
-              environment: Option.none(),
-              subscriptionId: Option.none(),
-              data: { app_user_id: appUserId, is_anonymous: customer.isAnonymous }
-            }
-          ])
+          yield* events.record(appId, [arrivalOf(customer)])
           return Option.some(customer)
         },
         outbox.transaction,
@@ -131,6 +113,28 @@ export class Customers extends Context.Tag("gatehouse/subscription/Customers")<
     })
   ).pipe(Layer.provide([CustomerRepo.Default, CustomerListRepo.Default]))
 }
+
+/** One who was never seen before. */
+export const firstSight = (id: string, appUserId: AppUserId, now: DateTime.Utc): Customer =>
+  Customer.make({
+    id: CustomerId.make(id),
+    appUserId,
+    originalAppUserId: Option.none(),
+    isAnonymous: isAnonymous(appUserId),
+    firstSeen: now,
+    lastSeen: now,
+    erasedAt: Option.none()
+  })
+
+export const arrivalOf = ({ appUserId, id, isAnonymous }: Customer): NewEvent => ({
+  cause: `customer.created:${id}`,
+  type: "customer.created",
+  appUserId,
+  store: Option.none(),
+  environment: Option.none(),
+  subscriptionId: Option.none(),
+  data: { app_user_id: appUserId, is_anonymous: isAnonymous }
+})
 
 /** The view of one who has nothing yet. */
 const newcomer = (customer: Customer, now: DateTime.Utc): SubscriberView =>

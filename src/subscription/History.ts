@@ -9,7 +9,7 @@ import type { DomainEvent } from "./domain/DomainEvent.ts"
 import type { Transaction } from "./domain/Transaction.ts"
 import { EventRepo } from "./EventRepo.ts"
 import { HistoryRepo } from "./HistoryRepo.ts"
-import { TransactionRepo } from "./TransactionRepo.ts"
+import { TransactionListRepo } from "./TransactionListRepo.ts"
 
 interface Recorded {
   readonly id: string
@@ -41,7 +41,7 @@ export class History extends Context.Tag("gatehouse/subscription/History")<
     Effect.gen(function* () {
       const timeline = yield* HistoryRepo
       const customers = yield* CustomerRepo
-      const transactions = yield* TransactionRepo
+      const transactions = yield* TransactionListRepo
       const events = yield* EventRepo
       const deliveries = yield* Deliveries
 
@@ -71,7 +71,7 @@ export class History extends Context.Tag("gatehouse/subscription/History")<
 
       return History.of({ page })
     })
-  ).pipe(Layer.provide([HistoryRepo.Default, CustomerRepo.Default, TransactionRepo.Default, EventRepo.Default]))
+  ).pipe(Layer.provide([HistoryRepo.Default, CustomerRepo.Default, TransactionListRepo.Default, EventRepo.Default]))
 }
 
 const byId = <A extends { readonly id: string }>(records: ReadonlyArray<A>) => {

@@ -3,7 +3,8 @@ import { Effect, Option, Schema } from "effect"
 import { AppId } from "../catalog/domain/App.ts"
 import { InboxEntry, NotificationId, NotificationState } from "./domain/Inbox.ts"
 
-const InboxRow = Schema.Struct({ ...InboxEntry.fields, appId: AppId, payload: Schema.String })
+const Moment = Schema.OptionFromNullOr(Schema.DateTimeUtcFromDate)
+const InboxRow = Schema.Struct({ ...InboxEntry.fields, appId: AppId, payload: Schema.String, dueAt: Moment })
 
 export class InboxRepo extends Effect.Service<InboxRepo>()("gatehouse/subscription/InboxRepo", {
   effect: Effect.gen(function* () {
@@ -14,7 +15,7 @@ export class InboxRepo extends Effect.Service<InboxRepo>()("gatehouse/subscripti
       (row: typeof InboxRow.Type) =>
         Effect.flatMap(
           Schema.encode(InboxRow)(row),
-          (encoded) => sql`
+          (encoded) => sql`/* prepared: inbox_insert */
             INSERT INTO store_notifications ${sql.insert(encoded)}
             ON CONFLICT (app_id, store, notification_id) DO NOTHING RETURNING id`
         ),
@@ -31,10 +32,21 @@ export class InboxRepo extends Effect.Service<InboxRepo>()("gatehouse/subscripti
       }),
       Effect.orDie
     )
+    /** What is applied or ignored is never due again. */
     const settle = Effect.fn("InboxRepo.settle")(
-      (id: NotificationId, state: NotificationState, reason: Option.Option<string>) =>
-        sql`UPDATE store_notifications SET state = ${state}, reason = ${Option.getOrNull(reason)} WHERE id = ${id}`,
+      (id: NotificationId, state: "applied" | "ignored", reason: Option.Option<string>) => sql`
+        UPDATE store_notifications SET state = ${state}, reason = ${Option.getOrNull(reason)}, due_at = NULL
+        WHERE id = ${id}`,
       Effect.asVoid,
+      Effect.orDie
+    )
+    /** It could not be applied, and is due again. */
+    const postpone = Effect.fn("InboxRepo.postpone")(
+      SqlSchema.void({
+        Request: Schema.Struct({ id: NotificationId, reason: Schema.String, dueAt: Schema.DateTimeUtcFromDate }),
+        execute: ({ dueAt, id, reason }) => sql`
+          UPDATE store_notifications SET reason = ${reason}, due_at = ${dueAt} WHERE id = ${id} AND state = 'pending'`
+      }),
       Effect.orDie
     )
     const page = Effect.fn("InboxRepo.page")(
@@ -53,6 +65,6 @@ export class InboxRepo extends Effect.Service<InboxRepo>()("gatehouse/subscripti
       }),
       Effect.orDie
     )
-    return { insert, known, settle, page } as const
+    return { insert, known, settle, postpone, page } as const
   })
 }) {}

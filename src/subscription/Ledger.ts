@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import type { Transaction } from "./domain/Transaction.ts"
 import { type ListedSubscription, type SubscriptionQuery, SubscriptionRepo } from "./SubscriptionRepo.ts"
-import { type TransactionQuery, TransactionRepo } from "./TransactionRepo.ts"
+import { type TransactionQuery, TransactionListRepo } from "./TransactionListRepo.ts"
 
 /** What the management lists of an app's business, newest first. A filter that is null lets everything through. */
 export class Ledger extends Context.Tag("gatehouse/subscription/Ledger")<
@@ -16,8 +16,8 @@ export class Ledger extends Context.Tag("gatehouse/subscription/Ledger")<
     Ledger,
     Effect.gen(function* () {
       const subscriptions = yield* SubscriptionRepo
-      const transactions = yield* TransactionRepo
+      const transactions = yield* TransactionListRepo
       return Ledger.of({ subscriptions: subscriptions.page, transactions: transactions.page })
     })
-  ).pipe(Layer.provide([SubscriptionRepo.Default, TransactionRepo.Default]))
+  ).pipe(Layer.provide([SubscriptionRepo.Default, TransactionListRepo.Default]))
 }

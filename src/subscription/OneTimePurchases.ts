@@ -2,13 +2,11 @@ import { Context, DateTime, Effect, Layer, Option } from "effect"
 import type { AppId } from "../catalog/domain/App.ts"
 import type { PurchaseFact } from "../store/domain/PurchaseFact.ts"
 import type { Customer, CustomerId } from "./domain/Customer.ts"
+import { ledgerEntry, purchaseItem } from "./domain/LedgerEntry.ts"
+import { oneTimeChanges } from "./domain/OneTime.ts"
 import { Transaction, transactionItem } from "./domain/Transaction.ts"
 import { Events, type NewEvent } from "./Events.ts"
 import { TransactionRepo } from "./TransactionRepo.ts"
-
-/** What is bought once: one row of the ledger, which no subscription stands behind. */
-export const isOneTime = ({ transaction }: PurchaseFact): boolean =>
-  transaction.productType === "consumable" || transaction.productType === "non_consumable"
 
 /** The ledger of one-time purchases, inside the caller's transaction and its lock on the purchase. */
 export class OneTimePurchases extends Context.Tag("gatehouse/subscription/OneTimePurchases")<
@@ -67,32 +65,17 @@ const transactionOf = (fact: PurchaseFact, id: string, customer: Customer): Tran
     periodType: fact.transaction.periodType,
     ownershipType: fact.transaction.ownershipType,
     purchaseDate: fact.transaction.purchaseDate,
-    expiresDate: Option.none(),
-    refundedAt: fact.transaction.refundedAt,
-    priceMicros: fact.transaction.priceMicros,
-    currency: fact.transaction.currency
+    expiresDate: fact.transaction.expiresDate,
+    ...ledgerEntry(fact.transaction)
   })
 
-const eventsOf = (fact: PurchaseFact, transaction: Transaction): ReadonlyArray<NewEvent> => {
-  const common = {
+const eventsOf = (fact: PurchaseFact, transaction: Transaction): ReadonlyArray<NewEvent> =>
+  oneTimeChanges(fact).map(({ slot, type }) => ({
+    cause: slot,
+    type,
     appUserId: transaction.appUserId,
     store: Option.some(fact.store),
     environment: Option.some(fact.environment),
     subscriptionId: Option.none(),
-    data: transactionItem(transaction)
-  }
-  const place = `${fact.store}:${fact.environment}:${transaction.storeTransactionId}`
-  return [
-    { ...common, cause: `purchase.completed:${place}`, type: "purchase.completed" as const },
-    ...Option.match(transaction.refundedAt, {
-      onNone: () => [],
-      onSome: (moment) => [
-        {
-          ...common,
-          cause: `purchase.refunded:${place}:${DateTime.toEpochMillis(moment)}`,
-          type: "purchase.refunded" as const
-        }
-      ]
-    })
-  ]
-}
+    data: { ...transactionItem(transaction), transaction: purchaseItem(fact.transaction) }
+  }))

@@ -1,17 +1,17 @@
 import { Context, Data, DateTime, Effect, Layer, Option, Schema } from "effect"
 import type { AppId, TransferBehavior } from "../catalog/domain/App.ts"
 import { nextId } from "../kit/Id.ts"
-import { PurchaseFact } from "../store/domain/PurchaseFact.ts"
+import type { PurchaseFact } from "../store/domain/PurchaseFact.ts"
 import { anonymousId, AppUserId, type Customer } from "./domain/Customer.ts"
-import { Customers } from "./Customers.ts"
-import { coverage } from "./domain/Coverage.ts"
-import { type Change, replay } from "./domain/Lifecycle.ts"
-import { Subscription, SubscriptionId } from "./domain/Subscription.ts"
-import { subscriptionItem } from "./domain/SubscriberView.ts"
+import { Customers, firstSight } from "./Customers.ts"
+import { worthOf } from "./domain/Observations.ts"
+import { isOneTime } from "./domain/OneTime.ts"
+import { SubscriptionId } from "./domain/Subscription.ts"
 import { Events } from "./Events.ts"
-import { isOneTime, OneTimePurchases } from "./OneTimePurchases.ts"
+import { OneTimePurchases } from "./OneTimePurchases.ts"
+import { PurchaseRepo } from "./PurchaseRepo.ts"
+import { type Arrival, PurchaseWriter, unnamed } from "./PurchaseWriter.ts"
 import { SubscriptionRepo } from "./SubscriptionRepo.ts"
-import { TransactionRepo } from "./TransactionRepo.ts"
 
 /** The purchase is another customer's, and the app keeps it there. */
 export class OwnedByAnother extends Data.TaggedError("OwnedByAnother")<{}> {}
@@ -35,7 +35,14 @@ export interface Claim {
 export class Purchases extends Context.Tag("gatehouse/subscription/Purchases")<
   Purchases,
   {
+    /** Nobody else applies a statement about the same purchase until the transaction ends. */
+    readonly hold: (appId: AppId, fact: PurchaseFact) => Effect.Effect<void>
     readonly apply: (appId: AppId, fact: PurchaseFact) => Effect.Effect<void>
+    /**
+     * Keeps a notification and applies its statement at once. False, with nothing done, when that takes the long way: it
+     * came before, changes nothing, or concerns somebody erased. It may also die on what others do at the same time.
+     */
+    readonly accept: (appId: AppId, fact: PurchaseFact, arrival: Arrival) => Effect.Effect<boolean>
     /** The same for somebody who proves the purchase, and to whom it belongs from now on. */
     readonly claim: (
       appId: AppId,
@@ -48,7 +55,8 @@ export class Purchases extends Context.Tag("gatehouse/subscription/Purchases")<
     Purchases,
     Effect.gen(function* () {
       const subscriptions = yield* SubscriptionRepo
-      const transactions = yield* TransactionRepo
+      const purchases = yield* PurchaseRepo
+      const writer = yield* PurchaseWriter
       const customers = yield* Customers
       const events = yield* Events
       const oneTime = yield* OneTimePurchases
@@ -61,7 +69,7 @@ export class Purchases extends Context.Tag("gatehouse/subscription/Purchases")<
       }
 
       const ownerNamedBy = (appId: AppId, fact: PurchaseFact): Effect.Effect<Customer> =>
-        Option.match(Option.filter(fact.accountToken, Schema.is(AppUserId)), {
+        Option.match(nameIn(fact), {
           onNone: () => Effect.flatMap(nextId, (unique) => customers.ensure(appId, anonymousId(unique))),
           onSome: (name) => customers.ensure(appId, name)
         })
@@ -69,9 +77,9 @@ export class Purchases extends Context.Tag("gatehouse/subscription/Purchases")<
       const chainOf = Effect.fn("Purchases.chainOf")(function* (appId: AppId, fact: PurchaseFact) {
         const known = yield* knownOf(appId, fact)
         if (Option.isSome(known)) {
-          return { id: known.value.id, customer: yield* customers.byId(known.value.customerId) }
+          return { id: known.value.id, isNew: false, customer: yield* customers.byId(known.value.customerId) }
         }
-        return { id: yield* nextId, customer: yield* ownerNamedBy(appId, fact) }
+        return { id: yield* nextId, isNew: true, customer: yield* ownerNamedBy(appId, fact) }
       })
 
       const transfer = Effect.fn("Purchases.transfer")(function* (
@@ -109,57 +117,85 @@ export class Purchases extends Context.Tag("gatehouse/subscription/Purchases")<
       ) {
         const known = yield* knownOf(appId, fact)
         const to = yield* customers.ensure(appId, appUserId)
-        if (Option.isNone(known)) return { id: yield* nextId, customer: to }
+        if (Option.isNone(known)) return { id: yield* nextId, isNew: true, customer: to }
         const { customerId, id } = known.value
         const from = yield* customers.byId(customerId)
-        if (from.id === to.id) return { id, customer: to }
+        if (from.id === to.id) return { id, isNew: false, customer: to }
         const isErased = Option.isSome(from.erasedAt)
         if (from.isAnonymous && !isErased && !to.isAnonymous) {
           return yield* new OwnedByStranger({ stranger: from.appUserId, claimant: to.appUserId })
         }
         if (transferBehavior === "keep" && !isErased) return yield* new OwnedByAnother()
         yield* transfer(appId, fact, { id, from, to })
-        return { id, customer: to }
+        return { id, isNew: false, customer: to }
       })
 
       const record = Effect.fn("Purchases.record")(function* (
         appId: AppId,
         fact: PurchaseFact,
-        owner: { readonly id: string; readonly customer: Customer }
+        owner: { readonly id: string; readonly isNew: boolean; readonly customer: Customer }
       ) {
         if (isOneTime(fact)) {
           if (Option.isSome(owner.customer.erasedAt)) yield* subscriptions.forgetWords(appId, fact)
           return yield* oneTime.record(appId, fact, owner)
         }
-        const { customer } = owner
         const id = SubscriptionId.make(owner.id)
-        const now = yield* DateTime.now
-        const known = yield* subscriptions.facts(id)
-        const history = replay([fact, ...known.map((row) => row.fact)])
-        yield* subscriptions.save({ id, appId, customerId: customer.id, state: history.subscription, now })
+        const known = (yield* subscriptions.facts(id)).map((row) => row.fact)
+        const { customer } = owner
         const isErased = Option.isSome(customer.erasedAt)
-        const isNew = yield* subscriptions.insertFact(id, isErased ? unnamed(fact) : fact)
-        if (!isNew) return
-        if (isErased) yield* subscriptions.forgetWords(appId, fact)
-        yield* transactions.upsert({
-          id: yield* nextId,
-          appId,
-          customerId: customer.id,
-          subscriptionId: id,
-          fact,
-          transaction: history.transactions.get(fact.transaction.transactionId) ?? fact.transaction,
-          now
+        const worth = worthOf(known, fact)
+        if (worth._tag === "Drop") return
+        if (worth._tag === "Replace") {
+          return yield* subscriptions.replaceFact(id, worth.factId, isErased ? unnamed(fact) : fact)
+        }
+        if (worth._tag === "Keep") return yield* subscriptions.insertFact(id, isErased ? unnamed(fact) : fact)
+        const { appUserId } = customer
+        const whole = {
+          owner: { id: customer.id, appUserId, isErased },
+          newcomer: Option.none(),
+          arrival: Option.none()
+        }
+        const isWritten = yield* writer.write({
+          ...{ ...whole, appId, subscriptionId: id, isNew: owner.isNew, known, fact, isHeard: true }
         })
-        yield* transactions.cover(id, coverage([fact, ...known.map((row) => row.fact)]))
-        yield* events.record(
-          appId,
-          history.changes.map((change) => eventOf(change, id, customer, now))
-        )
+        if (!isWritten) return yield* Effect.dieMessage("a purchase changed under its lock")
+        if (isErased) yield* subscriptions.forgetWords(appId, fact)
+      })
+
+      /**
+       * The way of almost every statement: of a chain and a customer that one look shows or, with a notification, of new
+       * ones. False, with nothing written, when there is more to it.
+       */
+      const swift = Effect.fnUntraced(function* (appId: AppId, fact: PurchaseFact, arrival: Option.Option<Arrival>) {
+        if (isOneTime(fact)) return false
+        const { environment, originalTransactionId, store } = fact
+        const name = nameIn(fact)
+        const seen = yield* purchases.look({
+          ...{ appId, store, environment, originalTransactionId },
+          appUserId: Option.getOrNull(name)
+        })
+        if (seen.isErased || worthOf(seen.facts, fact)._tag !== "Apply") return false
+        const isNew = Option.isNone(seen.subscriptionId)
+        const known = Option.all({ id: seen.customerId, appUserId: seen.appUserId })
+        const mayCome = Option.isNone(known) && isNew && Option.isSome(arrival)
+        const newcomer = mayCome ? Option.some(yield* stranger(name)) : Option.none()
+        const owner = Option.orElse(known, () => newcomer)
+        if (Option.isNone(owner)) return false
+        const subscriptionId = yield* Option.match(seen.subscriptionId, {
+          onNone: () => Effect.map(nextId, (unique) => SubscriptionId.make(unique)),
+          onSome: Effect.succeed
+        })
+        const { appUserId, id } = owner.value
+        const whole = { owner: { id, appUserId, isErased: false }, newcomer, arrival, isNew, isHeard: seen.isHeard }
+        return yield* writer.write({ ...whole, appId, subscriptionId, known: seen.facts, fact })
       })
 
       return Purchases.of({
+        hold: subscriptions.lockChain,
+        accept: (appId, fact, arrival) => swift(appId, fact, Option.some(arrival)),
         apply: Effect.fn("Purchases.apply")(function* (appId, fact) {
           yield* subscriptions.lockChain(appId, fact)
+          if (yield* swift(appId, fact, Option.none())) return
           yield* record(appId, fact, yield* chainOf(appId, fact))
         }),
         claim: Effect.fn("Purchases.claim")(function* (appId, fact, claim) {
@@ -168,23 +204,18 @@ export class Purchases extends Context.Tag("gatehouse/subscription/Purchases")<
         })
       })
     })
-  ).pipe(Layer.provide([SubscriptionRepo.Default, TransactionRepo.Default, OneTimePurchases.layer]))
+  ).pipe(Layer.provide([SubscriptionRepo.Default, PurchaseRepo.Default, PurchaseWriter.layer, OneTimePurchases.layer]))
 }
 
-const encode = Schema.encodeSync(Subscription)
+/** The customer whom the purchase itself names. */
+const nameIn = ({ accountToken }: PurchaseFact): Option.Option<AppUserId> =>
+  Option.filter(accountToken, Schema.is(AppUserId))
 
-/** What a store says of a purchase whose person was erased is kept without the person. */
-const unnamed = (fact: PurchaseFact): PurchaseFact => PurchaseFact.make({ ...fact, accountToken: Option.none() })
-
-const eventOf = (change: Change, id: SubscriptionId, customer: Customer, now: DateTime.Utc) => ({
-  cause: `${id}:${change.slot}`,
-  type: change.type,
-  appUserId: customer.appUserId,
-  store: Option.some(change.subscription.store),
-  environment: Option.some(change.subscription.environment),
-  subscriptionId: Option.some(id),
-  data: {
-    product_identifier: change.subscription.productIdentifier,
-    ...subscriptionItem(id, encode(change.subscription), DateTime.formatIso(now))
-  }
-})
+const stranger = (name: Option.Option<AppUserId>): Effect.Effect<Customer> =>
+  Effect.zipWith(nextId, DateTime.now, (id, now) =>
+    firstSight(
+      id,
+      Option.getOrElse(name, () => anonymousId(id)),
+      now
+    )
+  )

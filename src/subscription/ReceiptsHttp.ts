@@ -4,29 +4,30 @@ import { Conflict, Invalid, NotFound, Unavailable } from "../api/Problem.ts"
 import { CurrentApp } from "../api/Security.ts"
 import { ServiceApi } from "../api/ServiceApi.ts"
 import { Apps } from "../catalog/Apps.ts"
-import type { Proof, PurchaseUnknown, StoreTrouble } from "../store/PurchaseSource.ts"
+import { type PurchaseUnknown, sentenceOf, type StoreTrouble } from "../store/StoreTrouble.ts"
 import { Customers } from "./Customers.ts"
-import { Receipts } from "./Receipts.ts"
+import { type Proof, Receipts } from "./Receipts.ts"
 
 const pause = Duration.seconds(30)
 
-const fieldOf: { readonly [Store in Proof["store"]]: string } = {
-  store_a: "transaction_id",
-  store_b: "purchase_token"
+const told: { readonly [Reason in PurchaseUnknown["reason"]]: string } = {
+  unknown: "names no purchase in the store",
+  another_app: "names a purchase of another app",
+  another_product: "is not the product that was bought"
+}
+
+const fieldOf = (store: Proof["store"], reason: PurchaseUnknown["reason"]): string => {
+  if (store === "store_a") return "transaction_id"
+  return reason === "another_product" ? "product_id" : "purchase_token"
 }
 
 const unknown = (store: Proof["store"], { reason }: PurchaseUnknown) =>
-  new Invalid({
-    message: "The given data was invalid.",
-    errors: {
-      [fieldOf[store]]: [reason === "unknown" ? "names no purchase in the store" : "names a purchase of another app"]
-    }
-  })
+  new Invalid({ message: "The given data was invalid.", errors: { [fieldOf(store, reason)]: [told[reason]] } })
 
 const inTheWay = (trouble: StoreTrouble) =>
   Effect.zipRight(
     Effect.logWarning("a store could not be asked about a purchase").pipe(
-      Effect.annotateLogs({ trouble: trouble._tag, ...("detail" in trouble ? { detail: trouble.detail } : {}) })
+      Effect.annotateLogs({ trouble: trouble._tag, reason: sentenceOf(trouble) })
     ),
     new Unavailable({
       message: "The store cannot be asked at the moment. Nothing was stored; try again later.",

@@ -1,6 +1,7 @@
 import { DateTime, Effect, Layer } from "effect"
 import { AppHistory } from "../catalog/AppHistory.ts"
 import type { App } from "../catalog/domain/App.ts"
+import { namesOf } from "../catalog/domain/Product.ts"
 import { nextId } from "../kit/Id.ts"
 import { Endpoints } from "../webhook/Endpoints.ts"
 import { Outbox } from "../webhook/Outbox.ts"
@@ -26,7 +27,15 @@ export const layer = Layer.effect(
 
     return AppHistory.of({
       hasCustomers: history.hasCustomers,
-      isBought: history.isBought,
+      isBought: (appId, products) =>
+        Effect.map(history.sold(appId), (sold) =>
+          sold.some((one) =>
+            products.some(
+              ({ identifier, store }) =>
+                store === one.store && namesOf(store, one.productIdentifier).includes(identifier)
+            )
+          )
+        ),
       keyRotated: (change) => outbox.transaction(Effect.tap(change, told)),
       forgotten: (appId, deletion) => outbox.transaction(Effect.zipLeft(deletion, endpoints.removeOf(appId)))
     })

@@ -2,8 +2,8 @@ import { SqlClient, SqlSchema } from "@effect/sql"
 import { Effect, Schema } from "effect"
 import { AppId } from "../catalog/domain/App.ts"
 import { StoreName } from "../catalog/domain/Product.ts"
-import { Environment } from "../store/domain/PurchaseFact.ts"
-import { tallies } from "./LedgerDays.ts"
+import { Environment, PeriodType } from "../store/domain/PurchaseFact.ts"
+import { tallies } from "./LedgerTallies.ts"
 
 /** `at`: the moment that the range's end is seen from, its end or now, whichever is earlier. */
 export const StatsQuery = Schema.Struct({
@@ -30,10 +30,9 @@ export const Takings = Schema.Union(TakingsOfDay, TakingsOfProduct)
 
 const RunningPeriods = Schema.Struct({
   ...productName,
-  isTrial: Schema.Boolean,
+  periodType: PeriodType,
   currency: Schema.NullOr(Schema.String),
   priceMicros: Schema.NullOr(Schema.Int),
-  subscriptionPeriod: Schema.OptionFromNullOr(Schema.String),
   days: Schema.Int,
   count: Schema.Int
 })
@@ -54,7 +53,15 @@ export class StatsRepo extends Effect.Service<StatsRepo>()("gatehouse/subscripti
      * have changed since; those and today row by row.
      */
     const tallied = (
-      { appId, at, environment, now, until }: typeof StatsQuery.Encoded,
+      {
+        appId,
+        at,
+        environment,
+        now,
+        until
+      }: Omit<typeof StatsQuery.Encoded, "environment" | "from"> & {
+        readonly environment: string
+      },
       kinds: Parameters<typeof tallies>[1]
     ) => sql`
       changed AS (
@@ -85,9 +92,10 @@ export class StatsRepo extends Effect.Service<StatsRepo>()("gatehouse/subscripti
       SqlSchema.single({
         Request: StatsQuery,
         Result: Schema.Struct({ customers: Schema.Int, newCustomers: Schema.Int }),
-        execute: ({ appId, from, until }) => sql`
-          SELECT count(*) AS customers, count(*) FILTER (WHERE first_seen >= ${from}) AS new_customers
-          FROM customers WHERE app_id = ${appId} AND first_seen < ${until} AND merged_into IS NULL`
+        execute: (query) => sql`
+          WITH ${tallied({ ...query, environment: "" }, ["joined"])}
+          SELECT coalesce(sum(count), 0)::bigint AS customers,
+            coalesce(sum(count) FILTER (WHERE day >= ${utcDay(query.from)}), 0)::bigint AS new_customers FROM tallied`
       }),
       Effect.orDie
     )
@@ -130,16 +138,24 @@ export class StatsRepo extends Effect.Service<StatsRepo>()("gatehouse/subscripti
         Result: RunningPeriods,
         execute: (query) => sql`
           WITH ${tallied(query, ["began", "ended"])}
-          SELECT periods.*, CASE WHEN period_type = 'normal' THEN products.subscription_period END AS subscription_period,
-            period_type = 'trial' AS is_trial
-          FROM (
+          SELECT * FROM (
             SELECT store, product_identifier, period_type, currency, price_micros, days,
               sum(CASE kind WHEN 'began' THEN count ELSE -count END)::bigint AS count
             FROM tallied GROUP BY 1, 2, 3, 4, 5, 6
-          ) AS periods
-          LEFT JOIN products ON products.app_id = ${query.appId} AND products.store = periods.store
-            AND products.identifier = periods.product_identifier
-          WHERE periods.count <> 0`
+          ) AS periods WHERE count <> 0`
+      }),
+      Effect.orDie
+    )
+
+    const products = Effect.fn("StatsRepo.products")(
+      SqlSchema.findAll({
+        Request: AppId,
+        Result: Schema.Struct({
+          store: StoreName,
+          identifier: Schema.String,
+          subscriptionPeriod: Schema.OptionFromNullOr(Schema.String)
+        }),
+        execute: (appId) => sql`SELECT store, identifier, subscription_period FROM products WHERE app_id = ${appId}`
       }),
       Effect.orDie
     )
@@ -184,6 +200,6 @@ export class StatsRepo extends Effect.Service<StatsRepo>()("gatehouse/subscripti
       Effect.orDie
     )
 
-    return { snapshot, customers, troubled, money, running, changes, firstPaid, trials } as const
+    return { snapshot, customers, troubled, money, running, products, changes, firstPaid, trials } as const
   })
 }) {}

@@ -1,18 +1,22 @@
 import { Context, Data, DateTime, Duration, Effect, Layer, Option, Schedule } from "effect"
-import { Apps } from "../catalog/Apps.ts"
 import type { App, AppId } from "../catalog/domain/App.ts"
+import { nextId } from "../kit/Id.ts"
 import { PurchaseFact, StoreTransaction } from "../store/domain/PurchaseFact.ts"
-import { type PushSubject, StoreB, StoreFailure, type StorePurchase } from "../store/StoreB.ts"
+import { type PurchaseType, type PushSubject, StoreB, type StoreBFailure, type StorePurchase } from "../store/StoreB.ts"
+import { PurchaseUnknown, StoreDown } from "../store/StoreTrouble.ts"
 import { Outbox } from "../webhook/Outbox.ts"
-import { Purchases } from "./Purchases.ts"
+import { type Claim, type OwnedByAnother, type OwnedByStranger, Purchases } from "./Purchases.ts"
 import { bySigning } from "./domain/Lifecycle.ts"
+import { periodStart, readingAfter } from "./domain/StoreBPeriod.ts"
 import { SubscriptionRepo } from "./SubscriptionRepo.ts"
-import { type KnownToken, TokenRepo } from "./TokenRepo.ts"
+import { TokenRepo } from "./TokenRepo.ts"
 
-/** The store refunds what is unacknowledged for three days: tried again well before, and often. */
-const firstRetry = Duration.minutes(1)
-const nextRetry = Duration.minutes(15)
-const batch = 50
+/** The first try belongs to whoever reads the purchase; who looks for what is overdue comes after it. */
+const acknowledgeAfter = Duration.minutes(1)
+
+/** How long the store may take in all, whatever it is asked for one reading. */
+const patience = "10 seconds"
+const overtakings = 20
 
 /** What became of looking at a purchase: its facts were applied, or why there was nothing to apply. */
 export type Looked = Data.TaggedEnum<{ Applied: {}; Nothing: { readonly reason: string } }>
@@ -27,31 +31,49 @@ export interface Look extends PushSubject {
   readonly since: DateTime.Utc
 }
 
+/** A purchase that somebody shows. `productId` is the product without a base plan, as the client bought it. */
+export interface ShownPurchase {
+  readonly purchaseToken: string
+  readonly productId: string
+}
+
+/**
+ * What is done with a reading: `admit` may refuse it before anything is written; `apply` gets each of its facts and
+ * `settle` its end, in the transaction that counts the reading.
+ */
+interface Handling<E> {
+  readonly admit: (purchase: StorePurchase) => Effect.Effect<void, E>
+  readonly apply: (fact: PurchaseFact) => Effect.Effect<void, E>
+  readonly settle: (looked: Looked) => Effect.Effect<void>
+}
+
 /**
  * Reads purchases back from store B and applies what it says (contract, part 3, "Receipts" and "Store notifications").
  *
  * The reading happens outside of any transaction, and counts only if no other reading of the same token was applied
  * meanwhile; else it is made again. So readings of one token follow one after the other in any number of processes, and
- * the state is that of the last one. `settle` runs in the transaction of the facts.
+ * the state is that of the last one.
  */
 export class StoreBReadings extends Context.Tag("gatehouse/subscription/StoreBReadings")<
   StoreBReadings,
   {
+    /** `settle` runs in the transaction of the facts. */
     readonly look: (
       app: App,
       look: Look,
       settle: (looked: Looked) => Effect.Effect<void>
-    ) => Effect.Effect<Looked, StoreFailure>
-    /** Tells the store that a purchase was given, if it waits for that. A failure leaves it due. */
-    readonly acknowledge: (app: App, look: Pick<Look, "purchaseToken">) => Effect.Effect<void>
-    /** Acknowledges what is overdue in all apps; answers how many purchases were tried. */
-    readonly acknowledgeDue: Effect.Effect<number>
+    ) => Effect.Effect<Looked, StoreBFailure>
+    /** The same for somebody who proves the purchase, and to whom it belongs from now on. */
+    readonly claim: (
+      app: App,
+      shown: ShownPurchase,
+      claim: Claim
+    ) => Effect.Effect<Looked, StoreBFailure | OwnedByAnother | OwnedByStranger>
   }
 >() {
   static readonly layer = Layer.effect(
     StoreBReadings,
     Effect.gen(function* () {
-      const apps = yield* Apps
       const storeB = yield* StoreB
       const tokens = yield* TokenRepo
       const purchases = yield* Purchases
@@ -72,13 +94,15 @@ export class StoreBReadings extends Context.Tag("gatehouse/subscription/StoreBRe
         if (Option.isNone(voidedOrder) || voided.has(voidedOrder.value)) return voided
         const orderId = voidedOrder.value
         const voidedAt = yield* storeB.voidedAt(app, { purchaseToken, orderId, since })
-        if (Option.isNone(voidedAt)) return yield* unconfirmed
+        if (Option.isNone(voidedAt)) {
+          return yield* new StoreDown({ detail: "the store does not list the order as taken back yet" })
+        }
         yield* tokens.addVoided({ appId: app.id, purchaseToken, orderId, voidedAt: voidedAt.value })
         return voided.set(orderId, voidedAt.value)
       })
 
       /** The store shows the last order only: one before it that was taken back is told of as it was recorded. */
-      const takeBackEarlier = Effect.fn("StoreBReadings.takeBackEarlier")(function* (
+      const takenBackEarlier = Effect.fn("StoreBReadings.takenBackEarlier")(function* (
         appId: AppId,
         { factId, voidedOrder }: Look,
         shown: PurchaseFact,
@@ -86,36 +110,35 @@ export class StoreBReadings extends Context.Tag("gatehouse/subscription/StoreBRe
         voided: ReadonlyMap<string, DateTime.Utc>
       ) {
         const orderId = Option.getOrElse(voidedOrder, () => shown.transaction.transactionId)
-        if (orderId === shown.transaction.transactionId) return
+        if (orderId === shown.transaction.transactionId) return Option.none()
         const chain = yield* subscriptions.ofChain({ appId, ...shown })
-        if (Option.isNone(chain)) return
+        if (Option.isNone(chain)) return Option.none()
         const told = (yield* subscriptions.facts(chain.value.id)).map(({ fact }) => fact)
         const last = told
           .filter(({ transaction }) => transaction.transactionId === orderId)
           .sort(bySigning)
           .at(-1)
-        if (last === undefined) return
-        yield* purchases.apply(
-          appId,
+        return Option.map(Option.fromNullable(last), (fact) =>
           PurchaseFact.make({
-            ...last,
+            ...fact,
             factId: `${factId}:${orderId}`,
             kind: "refunded",
             signedAt: readAt,
             transaction: StoreTransaction.make({
-              ...last.transaction,
+              ...fact.transaction,
               refundedAt: Option.fromNullable(voided.get(orderId))
             })
           })
         )
       })
 
-      const record = Effect.fn("StoreBReadings.record")(function* (
+      const record = Effect.fn("StoreBReadings.record")(function* <E>(
         app: App,
         look: Look,
         before: number,
         purchase: StorePurchase,
-        voided: ReadonlyMap<string, DateTime.Utc>
+        voided: ReadonlyMap<string, DateTime.Utc>,
+        apply: Handling<E>["apply"]
       ) {
         const { purchaseToken, type } = look
         yield* tokens.lock(app.id, purchaseToken)
@@ -128,7 +151,7 @@ export class StoreBReadings extends Context.Tag("gatehouse/subscription/StoreBRe
         }
         const [main] = purchase.facts
         if (main === undefined) return Looked.Nothing({ reason: "nothing was paid yet" })
-        const readAt = after(
+        const readAt = readingAfter(
           purchase.readAt,
           Option.flatMap(known, (token) => token.readAt)
         )
@@ -146,122 +169,103 @@ export class StoreBReadings extends Context.Tag("gatehouse/subscription/StoreBRe
           orderId: main.transaction.transactionId,
           periodStartedAt,
           productId: purchase.awaitsAcknowledgement,
-          acknowledgeDueAt: Option.map(purchase.awaitsAcknowledgement, () => DateTime.addDuration(readAt, firstRetry))
+          acknowledgeDueAt: Option.map(purchase.awaitsAcknowledgement, () =>
+            DateTime.addDuration(readAt, acknowledgeAfter)
+          )
         })
         if (Option.isSome(purchase.replaces)) yield* tokens.retire(app.id, purchase.replaces.value, purchaseToken)
         for (const fact of purchase.facts) {
           const transaction = StoreTransaction.make({ ...fact.transaction, purchaseDate: periodStartedAt })
-          yield* purchases.apply(app.id, PurchaseFact.make({ ...fact, signedAt: readAt, transaction }))
+          yield* apply(PurchaseFact.make({ ...fact, signedAt: readAt, transaction }))
         }
-        yield* takeBackEarlier(app.id, look, main, readAt, voided)
+        const earlier = yield* takenBackEarlier(app.id, look, main, readAt, voided)
+        if (Option.isSome(earlier)) yield* apply(earlier.value)
         return Looked.Applied()
       })
 
-      const attempt = Effect.fn("StoreBReadings.attempt")(function* (
+      const ask = Effect.fn("StoreBReadings.ask")(
+        function* (app: App, look: Look) {
+          const voided = yield* voidedOf(app, look)
+          const purchase = yield* storeB.purchase(app, { ...look, voided, originOf: originOf(app.id) })
+          return { voided, purchase }
+        },
+        Effect.timeoutFail({
+          duration: patience,
+          onTimeout: () => new StoreDown({ detail: "no answer in 10 seconds" })
+        })
+      )
+
+      const attempt = Effect.fn("StoreBReadings.attempt")(function* <E>(
         app: App,
         look: Look,
-        settle: (looked: Looked) => Effect.Effect<void>
+        { admit, apply, settle }: Handling<E>
       ) {
-        const { factId, kind, purchaseToken, type } = look
-        const known = yield* tokens.find({ appId: app.id, purchaseToken })
+        const known = yield* tokens.find({ appId: app.id, purchaseToken: look.purchaseToken })
         const before = Option.match(known, { onNone: () => 0, onSome: ({ readings }) => readings })
-        const voided = yield* voidedOf(app, look)
-        const purchase = yield* storeB.purchase(app, {
-          purchaseToken,
-          type,
-          factId,
-          kind,
-          voided,
-          originOf: originOf(app.id)
-        })
-        return yield* record(app, look, before, purchase, voided).pipe(
+        const { purchase, voided } = yield* ask(app, look)
+        yield* admit(purchase)
+        return yield* record(app, look, before, purchase, voided, apply).pipe(
           Effect.tap(settle),
           outbox.transaction,
           Effect.catchTag("SqlError", Effect.die)
         )
       })
 
-      const look = Effect.fn("StoreBReadings.look")(
-        (app: App, asked: Look, settle: (looked: Looked) => Effect.Effect<void>) =>
-          Effect.retry(attempt(app, asked, settle), {
-            while: ({ _tag }) => _tag === "Overtaken",
+      const reading = <E>(app: App, look: Look, handling: Handling<E>) =>
+        attempt(app, look, handling).pipe(
+          Effect.retry({
+            while: (error) => error instanceof Overtaken,
             schedule: Schedule.spaced("20 millis"),
-            times: 20
+            times: overtakings
           }),
-        Effect.catchTag("Overtaken", Effect.die)
-      )
+          Effect.catchIf(
+            (error) => error instanceof Overtaken,
+            () => new StoreDown({ detail: "the purchase changes faster than it can be read" })
+          )
+        )
 
-      const acknowledge = Effect.fn("StoreBReadings.acknowledge")(function* (
+      const look = Effect.fn("StoreBReadings.look")(function* (
         app: App,
-        { purchaseToken }: Pick<Look, "purchaseToken">
+        asked: Look,
+        settle: (looked: Looked) => Effect.Effect<void>
+      ) {
+        const apply = (fact: PurchaseFact) => purchases.apply(app.id, fact)
+        return yield* reading(app, asked, { admit: () => Effect.void, apply, settle })
+      })
+
+      const claim = Effect.fn("StoreBReadings.claim")(function* (
+        app: App,
+        { productId, purchaseToken }: ShownPurchase,
+        claimed: Claim
       ) {
         const known = yield* tokens.find({ appId: app.id, purchaseToken })
-        if (Option.isNone(known) || Option.isSome(known.value.acknowledgedAt)) return
-        const { productId, type } = known.value
-        if (Option.isNone(productId)) return
-        yield* storeB.acknowledge(app, { purchaseToken, type, productId: productId.value }).pipe(
-          Effect.zipRight(Effect.flatMap(DateTime.now, (now) => tokens.acknowledged(app.id, purchaseToken, now))),
-          Effect.catchTag("StoreFailure", ({ detail, reason }) =>
-            Effect.annotateLogs(Effect.logWarning("a purchase could not be acknowledged and stays due"), {
-              store: "store_b",
-              reason,
-              detail
-            })
-          )
+        const handling: Handling<PurchaseUnknown | OwnedByAnother | OwnedByStranger> = {
+          admit: ({ facts }: StorePurchase) =>
+            facts.length === 0 || facts.some(isOf(productId))
+              ? Effect.void
+              : new PurchaseUnknown({ reason: "another_product" }),
+          apply: (fact: PurchaseFact) => purchases.claim(app.id, fact, claimed),
+          settle: () => Effect.void
+        }
+        const factId = `receipt:${yield* nextId}`
+        const since = yield* DateTime.now
+        const readAs = (type: PurchaseType) =>
+          reading(app, { purchaseToken, type, kind: "observed", voidedOrder: Option.none(), factId, since }, handling)
+        if (Option.isSome(known)) return yield* readAs(known.value.type)
+        return yield* Effect.catchIf(
+          readAs("subscription"),
+          (error) => error._tag === "PurchaseUnknown" && error.reason !== "another_product",
+          () => readAs("one_time")
         )
       })
 
-      const acknowledgeDue = Effect.gen(function* () {
-        const now = yield* DateTime.now
-        const due = yield* Effect.orDie(
-          tokens.takeDue({ now, retryAt: DateTime.addDuration(now, nextRetry), limit: batch })
-        )
-        yield* Effect.forEach(
-          due,
-          ({ appId, purchaseToken }) =>
-            Effect.flatMap(
-              apps.byId(appId),
-              Option.match({ onNone: () => Effect.void, onSome: (app) => acknowledge(app, { purchaseToken }) })
-            ),
-          { concurrency: 5, discard: true }
-        )
-        return due.length
-      }).pipe(Effect.withSpan("StoreBReadings.acknowledgeDue"))
-
-      return StoreBReadings.of({ look, acknowledge, acknowledgeDue })
+      return StoreBReadings.of({ look, claim })
     })
   ).pipe(Layer.provide([TokenRepo.Default, SubscriptionRepo.Default]))
 }
 
-/** Never before an earlier reading, whatever the clocks of two processes say. */
-const after = (readAt: DateTime.Utc, last: Option.Option<DateTime.Utc>): DateTime.Utc =>
-  Option.match(last, {
-    onNone: () => readAt,
-    onSome: (before) => DateTime.max(readAt, DateTime.addDuration(before, Duration.millis(1)))
-  })
-
-/**
- * When the period of an order began. The store does not say, so that its driver's estimate counts only the first time an
- * order is seen, and not beyond that moment; from then on it stays. A period begins after the one before it, over a
- * replacement too.
- */
-const periodStart = (
-  { purchaseDate, transactionId }: StoreTransaction,
-  readAt: DateTime.Utc,
-  known: Option.Option<KnownToken>,
-  replaced: Option.Option<KnownToken>
-): DateTime.Utc => {
-  const begun = Option.flatMap(known, ({ orderId, periodStartedAt }) => Option.all({ orderId, periodStartedAt }))
-  if (Option.isSome(begun) && begun.value.orderId === transactionId) return begun.value.periodStartedAt
-  const last = Option.orElse(
-    Option.map(begun, ({ periodStartedAt }) => periodStartedAt),
-    () => Option.flatMap(replaced, ({ periodStartedAt }) => periodStartedAt)
-  )
-  return after(DateTime.min(purchaseDate, readAt), last)
-}
-
-const unconfirmed = new StoreFailure({
-  reason: "unavailable",
-  detail: "the store does not list the order as taken back yet",
-  retryAfter: Option.none()
-})
+/** Clients name the product alone; the catalogue's name has the base plan behind it. */
+const isOf =
+  (productId: string) =>
+  ({ transaction }: PurchaseFact): boolean =>
+    transaction.productIdentifier === productId || transaction.productIdentifier.startsWith(`${productId}:`)

@@ -1,6 +1,6 @@
 import { HttpApiBuilder } from "@effect/platform"
 import { DateTime, Effect, Option, Schema } from "effect"
-import { Invalid, NotFound, Unauthenticated } from "../api/Problem.ts"
+import { Invalid, NotFound, Unauthenticated, Unavailable } from "../api/Problem.ts"
 import { ServiceApi } from "../api/ServiceApi.ts"
 import { Apps } from "../catalog/Apps.ts"
 import { callerApp } from "../catalog/CallerAppHttp.ts"
@@ -27,6 +27,11 @@ const acknowledgement = ({ id, status }: Acknowledged) => ({ data: { status, uui
 
 const refused = new Unauthenticated({ message: "The notification is not what it claims to be." })
 
+const undecided = new Unavailable({
+  message: "Whether the notification is genuine cannot be told now.",
+  retryAfter: 300
+})
+
 export const InboundHttp = HttpApiBuilder.group(ServiceApi, "inbound", (handlers) =>
   Effect.gen(function* () {
     const apps = yield* Apps
@@ -34,7 +39,7 @@ export const InboundHttp = HttpApiBuilder.group(ServiceApi, "inbound", (handlers
 
     const storeB = yield* StoreBNotifications
 
-    const appNamed = Effect.fn("InboundHttp.appNamed")(function* (name: string) {
+    const appNamed = Effect.fnUntraced(function* (name: string) {
       const id = Schema.decodeUnknownOption(AppId)(name)
       const app = Option.isNone(id) ? Option.none() : yield* apps.byId(id.value)
       if (Option.isNone(app) || app.value.status === "archived") {
@@ -48,7 +53,7 @@ export const InboundHttp = HttpApiBuilder.group(ServiceApi, "inbound", (handlers
         Effect.gen(function* () {
           const app = yield* appNamed(path.app)
           return acknowledgement(yield* notifications.receiveFromStoreA(app, payload.signedPayload))
-        }).pipe(Effect.catchTag("NotificationRefused", () => refused))
+        }).pipe(Effect.catchTags({ NotificationRefused: () => refused, StoreDown: () => undecided }))
       )
       .handle("storeBNotification", ({ headers, path, payload }) =>
         Effect.gen(function* () {

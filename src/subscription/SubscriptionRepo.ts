@@ -1,11 +1,11 @@
 import { SqlClient, SqlSchema } from "@effect/sql"
-import { DateTime, Effect, Option, Schema } from "effect"
+import { DateTime, Effect, Schema } from "effect"
 import { AppId } from "../catalog/domain/App.ts"
 import { StoreName } from "../catalog/domain/Product.ts"
 import { Environment, PurchaseFact } from "../store/domain/PurchaseFact.ts"
 import { StoredSubscription } from "./domain/Access.ts"
 import { AppUserId, CustomerId } from "./domain/Customer.ts"
-import { Subscription, SubscriptionId, SubscriptionStatus } from "./domain/Subscription.ts"
+import { SubscriptionId, SubscriptionStatus } from "./domain/Subscription.ts"
 
 const SubscriptionRow = Schema.Struct({ id: SubscriptionId, customerId: CustomerId })
 const ListedSubscription = Schema.Struct({ id: SubscriptionId, appUserId: AppUserId, state: StoredSubscription })
@@ -23,7 +23,6 @@ const SubscriptionQuery = Schema.Struct({
 export type ListedSubscription = typeof ListedSubscription.Type
 export type SubscriptionQuery = typeof SubscriptionQuery.Type
 
-const encodeState = Schema.encode(Schema.parseJson(Subscription))
 const encodeFact = Schema.encode(Schema.parseJson(PurchaseFact))
 
 export class SubscriptionRepo extends Effect.Service<SubscriptionRepo>()("gatehouse/subscription/SubscriptionRepo", {
@@ -33,7 +32,7 @@ export class SubscriptionRepo extends Effect.Service<SubscriptionRepo>()("gateho
     /** Statements about one purchase chain are applied one at a time: held until the transaction ends. */
     const lockChain = Effect.fn("SubscriptionRepo.lockChain")(
       (appId: AppId, fact: PurchaseFact) =>
-        sql`SELECT pg_advisory_xact_lock(hashtextextended(${`${appId}:${fact.store}:${fact.originalTransactionId}`}, 0))`,
+        sql`/* prepared: chain_lock */ SELECT pg_advisory_xact_lock(hashtextextended(${`${appId}:${fact.store}:${fact.originalTransactionId}`}, 0))`,
       Effect.asVoid,
       Effect.orDie
     )
@@ -46,61 +45,38 @@ export class SubscriptionRepo extends Effect.Service<SubscriptionRepo>()("gateho
           originalTransactionId: Schema.String
         }),
         Result: SubscriptionRow,
-        execute: ({ appId, environment, originalTransactionId, store }) => sql`
+        execute: ({ appId, environment, originalTransactionId, store }) => sql`/* prepared: chain_find */
           SELECT id, customer_id FROM subscriptions WHERE app_id = ${appId} AND store = ${store}
           AND environment = ${environment} AND original_transaction_id = ${originalTransactionId}`
       }),
       Effect.orDie
     )
-    const save = Effect.fn("SubscriptionRepo.save")(function* (row: {
-      readonly id: SubscriptionId
-      readonly appId: AppId
-      readonly customerId: CustomerId
-      readonly state: Subscription
-      readonly now: DateTime.Utc
-    }) {
-      const { state } = row
-      const columns = {
-        productIdentifier: state.productIdentifier,
-        status: state.status,
-        expiresDate: Option.getOrNull(Option.map(state.expiresDate, DateTime.toDateUtc)),
-        state: yield* encodeState(state),
-        updatedAt: DateTime.toDateUtc(row.now)
-      }
-      const key = {
-        id: row.id,
-        appId: row.appId,
-        customerId: row.customerId,
-        store: state.store,
-        environment: state.environment,
-        originalTransactionId: state.originalTransactionId,
-        createdAt: columns.updatedAt
-      }
-      yield* sql`
-        INSERT INTO subscriptions ${sql.insert({ ...key, ...columns })}
-        ON CONFLICT (id) DO UPDATE SET product_identifier = excluded.product_identifier, status = excluded.status,
-          expires_date = excluded.expires_date, state = excluded.state, updated_at = excluded.updated_at`
-    }, Effect.orDie)
-
     /** The chain with its whole ledger. */
     const moveTo = Effect.fn("SubscriptionRepo.moveTo")(function* (id: SubscriptionId, customerId: CustomerId) {
       yield* sql`UPDATE subscriptions SET customer_id = ${customerId} WHERE id = ${id}`
       yield* sql`UPDATE transactions SET customer_id = ${customerId} WHERE subscription_id = ${id}`
     }, Effect.orDie)
 
-    /** False when this statement is known already. */
-    const insertFact = Effect.fn("SubscriptionRepo.insertFact")(function* (
-      subscriptionId: SubscriptionId,
-      fact: PurchaseFact
-    ) {
-      const row = {
+    const rowOf = (subscriptionId: SubscriptionId, fact: PurchaseFact) =>
+      Effect.map(encodeFact(fact), (encoded) => ({
         subscriptionId,
         factId: fact.factId,
         signedAt: DateTime.toDateUtc(fact.signedAt),
-        fact: yield* encodeFact(fact)
-      }
-      const rows = yield* sql`INSERT INTO store_facts ${sql.insert(row)} ON CONFLICT DO NOTHING RETURNING fact_id`
-      return rows.length === 1
+        fact: encoded
+      }))
+
+    const insertFact = Effect.fn("SubscriptionRepo.insertFact")(function* (id: SubscriptionId, fact: PurchaseFact) {
+      yield* sql`/* prepared: fact_insert */ INSERT INTO store_facts ${sql.insert(yield* rowOf(id, fact))}`
+    }, Effect.orDie)
+
+    /** Keeps a statement in the place of another one. */
+    const replaceFact = Effect.fn("SubscriptionRepo.replaceFact")(function* (
+      id: SubscriptionId,
+      old: string,
+      fact: PurchaseFact
+    ) {
+      const { subscriptionId: _, ...columns } = yield* rowOf(id, fact)
+      yield* sql`UPDATE store_facts SET ${sql.update(columns)} WHERE subscription_id = ${id} AND fact_id = ${old}`
     }, Effect.orDie)
 
     /** Empties the notification that brought the statement: its signed words carry the account token. */
@@ -115,7 +91,7 @@ export class SubscriptionRepo extends Effect.Service<SubscriptionRepo>()("gateho
       SqlSchema.findAll({
         Request: SubscriptionId,
         Result: Schema.Struct({ fact: PurchaseFact }),
-        execute: (id) => sql`SELECT fact FROM store_facts WHERE subscription_id = ${id}`
+        execute: (id) => sql`/* prepared: facts_find */ SELECT fact FROM store_facts WHERE subscription_id = ${id}`
       }),
       Effect.orDie
     )
@@ -138,6 +114,6 @@ export class SubscriptionRepo extends Effect.Service<SubscriptionRepo>()("gateho
       }),
       Effect.orDie
     )
-    return { lockChain, ofChain, save, moveTo, insertFact, forgetWords, facts, page } as const
+    return { lockChain, ofChain, moveTo, insertFact, replaceFact, forgetWords, facts, page } as const
   })
 }) {}

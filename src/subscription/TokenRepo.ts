@@ -1,5 +1,5 @@
 import { SqlClient, SqlSchema } from "@effect/sql"
-import { type DateTime, Effect, Schema } from "effect"
+import { DateTime, Effect, Schema } from "effect"
 import { AppId } from "../catalog/domain/App.ts"
 
 const PurchaseType = Schema.Literal("subscription", "one_time")
@@ -58,7 +58,7 @@ export class TokenRepo extends Effect.Service<TokenRepo>()("gatehouse/subscripti
       }),
       Effect.orDie
     )
-    /** Counts a reading. What was acknowledged once stays so. */
+    /** Counts a reading. What was acknowledged once stays so, and what is due does not move away with each reading. */
     const save = Effect.fn("TokenRepo.save")(
       SqlSchema.void({
         Request: ReadToken,
@@ -68,7 +68,9 @@ export class TokenRepo extends Effect.Service<TokenRepo>()("gatehouse/subscripti
             readings = store_tokens.readings + 1, read_at = excluded.read_at,
             original_transaction_id = excluded.original_transaction_id, started_at = excluded.started_at,
             order_id = excluded.order_id, period_started_at = excluded.period_started_at,
-            product_id = excluded.product_id, acknowledge_due_at = excluded.acknowledge_due_at`
+            product_id = excluded.product_id,
+            acknowledge_due_at = CASE WHEN excluded.acknowledge_due_at IS NOT NULL
+              THEN least(store_tokens.acknowledge_due_at, excluded.acknowledge_due_at) END`
       }),
       Effect.orDie
     )
@@ -107,24 +109,36 @@ export class TokenRepo extends Effect.Service<TokenRepo>()("gatehouse/subscripti
     )
     const acknowledged = Effect.fn("TokenRepo.acknowledged")(
       (appId: AppId, purchaseToken: string, at: DateTime.Utc) => sql`
-        UPDATE store_tokens SET acknowledged_at = ${new Date(at.epochMillis)}
+        UPDATE store_tokens SET acknowledged_at = ${DateTime.toDateUtc(at)}
         WHERE app_id = ${appId} AND purchase_token = ${purchaseToken}`,
       Effect.asVoid,
+      Effect.orDie
+    )
+    /** The token under which the store knows a chain now. */
+    const ofChain = Effect.fn("TokenRepo.ofChain")(
+      SqlSchema.findOne({
+        Request: Schema.Struct({ appId: AppId, originalTransactionId: Schema.String }),
+        Result: Schema.Struct({ purchaseToken: Schema.String }),
+        execute: ({ appId, originalTransactionId }) => sql`
+          SELECT purchase_token FROM store_tokens WHERE app_id = ${appId} AND replaced_by IS NULL
+          AND original_transaction_id = ${originalTransactionId} ORDER BY read_at DESC LIMIT 1`
+      }),
       Effect.orDie
     )
     /** Takes what is due for itself: until `retryAt` nobody else gets it. */
     const takeDue = Effect.fn("TokenRepo.takeDue")(
       SqlSchema.findAll({
         Request: Schema.Struct({
+          appId: AppId,
           now: Schema.DateTimeUtcFromDate,
           retryAt: Schema.DateTimeUtcFromDate,
           limit: Schema.Int
         }),
         Result: DueToken,
-        execute: ({ limit, now, retryAt }) => sql`
+        execute: ({ appId, limit, now, retryAt }) => sql`
           UPDATE store_tokens SET acknowledge_due_at = ${retryAt} FROM (
             SELECT app_id, purchase_token FROM store_tokens
-            WHERE acknowledge_due_at <= ${now} AND acknowledged_at IS NULL AND product_id IS NOT NULL
+            WHERE app_id = ${appId} AND acknowledge_due_at <= ${now} AND acknowledged_at IS NULL AND product_id IS NOT NULL
             ORDER BY acknowledge_due_at LIMIT ${limit} FOR UPDATE SKIP LOCKED
           ) AS due
           WHERE store_tokens.app_id = due.app_id AND store_tokens.purchase_token = due.purchase_token
@@ -132,6 +146,6 @@ export class TokenRepo extends Effect.Service<TokenRepo>()("gatehouse/subscripti
       }),
       Effect.orDie
     )
-    return { lock, find, save, retire, voided, addVoided, acknowledged, takeDue } as const
+    return { lock, find, ofChain, save, retire, voided, addVoided, acknowledged, takeDue } as const
   })
 }) {}

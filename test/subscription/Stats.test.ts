@@ -2,7 +2,6 @@ import { layer } from "@effect/vitest"
 import { assertTrue, deepStrictEqual, strictEqual } from "@effect/vitest/utils"
 import { SqlClient } from "@effect/sql"
 import { DateTime, Effect, FastCheck, Layer, TestClock } from "effect"
-import { settle } from "../../src/subscription/LedgerDays.ts"
 import { Stats } from "../../src/subscription/Stats.ts"
 import { questioned } from "../support/RandomLedger.ts"
 import { referenceStats } from "../support/StatsReference.ts"
@@ -17,15 +16,20 @@ const pasts = FastCheck.constantFrom("never summed up", "summed up", "summed up,
 
 const past = Effect.fn(function* (was: string, appId: string) {
   const sql = yield* SqlClient.SqlClient
+  const { settle } = yield* Stats
   const settled = Effect.repeat(settle, { while: (count) => count > 0 })
-  const move = (by: string) => sql`
+  const moveCustomers = (by: string) => sql`
+    UPDATE customers SET first_seen = first_seen + ${by}::interval WHERE app_id = ${appId}`
+  const movePurchases = (by: string) => sql`
     UPDATE transactions SET purchase_date = purchase_date + ${by}::interval, price_micros = price_micros + 1,
       covered_until = covered_until + ${by}::interval WHERE app_id = ${appId}`
   if (was === "summed up") yield* settled
   if (was === "summed up, then changed") {
-    yield* move("-3 days")
+    yield* movePurchases("-3 days")
+    yield* moveCustomers("-3 days")
     yield* settled
-    yield* move("3 days")
+    yield* movePurchases("3 days")
+    yield* moveCustomers("3 days")
     yield* sql`UPDATE transactions SET price_micros = price_micros - 2 WHERE app_id = ${appId}`
   }
 })

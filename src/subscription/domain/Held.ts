@@ -1,14 +1,18 @@
-import { Array, Order, Schema } from "effect"
+import { Array, Option, Order, Schema } from "effect"
+import { soldAs, type StoreName } from "../../catalog/domain/Product.ts"
 import { OwnedSubscription } from "./Access.ts"
 import { type Holdings, OwnedGrant, OwnedPurchase } from "./Entitlements.ts"
 
-const unlocks = Schema.Array(Schema.String)
+const products = Schema.Array(Schema.Struct({ identifier: Schema.String, unlocks: Schema.Array(Schema.String) }))
 
-/** Anything that hangs on a customer, as the database tells it. `unlocks` are identifiers of entitlements. */
+/**
+ * Anything that hangs on a customer, as the database tells it. `products` are those of the catalogue that may be meant by
+ * what was bought, with the identifiers of the entitlements that they unlock.
+ */
 export const Held = Schema.Union(
-  Schema.Struct({ kind: Schema.Literal("subscription"), item: OwnedSubscription.omit("unlocks"), unlocks }),
-  Schema.Struct({ kind: Schema.Literal("purchase"), item: OwnedPurchase.omit("unlocks"), unlocks }),
-  Schema.Struct({ kind: Schema.Literal("grant"), item: OwnedGrant.omit("entitlementIdentifier"), unlocks }),
+  Schema.Struct({ kind: Schema.Literal("subscription"), item: OwnedSubscription.omit("unlocks"), products }),
+  Schema.Struct({ kind: Schema.Literal("purchase"), item: OwnedPurchase.omit("unlocks"), products }),
+  Schema.Struct({ kind: Schema.Literal("grant"), item: OwnedGrant }),
   Schema.Struct({
     kind: Schema.Literal("alias"),
     item: Schema.Struct({ appUserId: Schema.String, firstSeen: Schema.String })
@@ -23,16 +27,22 @@ const bySight = Order.mapInput(
   ({ appUserId, firstSeen }: { readonly appUserId: string; readonly firstSeen: string }) => firstSeen + appUserId
 )
 
+const unlocks = (
+  { productIdentifier, store }: { readonly store: StoreName; readonly productIdentifier: string },
+  candidates: typeof products.Type
+): ReadonlyArray<string> =>
+  Option.match(soldAs(store, productIdentifier, candidates), { onNone: () => [], onSome: (product) => product.unlocks })
+
 /** What may give access, sorted out by kind; purchases oldest first. */
 export const holdingsOf = (held: ReadonlyArray<Held>): Holdings => ({
-  subscriptions: held.flatMap((one) => (one.kind === "subscription" ? [{ ...one.item, unlocks: one.unlocks }] : [])),
+  subscriptions: held.flatMap((one) =>
+    one.kind === "subscription" ? [{ ...one.item, unlocks: unlocks(one.item.subscription, one.products) }] : []
+  ),
   purchases: Array.sort(
-    held.flatMap((one) => (one.kind === "purchase" ? [{ ...one.item, unlocks: one.unlocks }] : [])),
+    held.flatMap((one) => (one.kind === "purchase" ? [{ ...one.item, unlocks: unlocks(one.item, one.products) }] : [])),
     byPurchase
   ),
-  grants: held.flatMap((one) =>
-    one.kind === "grant" ? one.unlocks.map((entitlementIdentifier) => ({ ...one.item, entitlementIdentifier })) : []
-  )
+  grants: held.flatMap((one) => (one.kind === "grant" ? [one.item] : []))
 })
 
 /** The names that were merged into the customer, oldest first. */

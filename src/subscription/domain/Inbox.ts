@@ -22,3 +22,11 @@ export class InboxEntry extends Schema.Class<InboxEntry>("InboxEntry")({
   signedAt: Schema.DateTimeUtcFromDate,
   receivedAt: Schema.DateTimeUtcFromDate
 }) {}
+
+/** One that waits to be applied. `attempts` counts those before and the one that is made now. */
+export class WaitingNotification extends Schema.Class<WaitingNotification>("WaitingNotification")({
+  id: NotificationId,
+  store: StoreName,
+  payload: Schema.String,
+  attempts: Schema.Int
+}) {}

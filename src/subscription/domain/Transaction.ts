@@ -24,7 +24,9 @@ export class Transaction extends Schema.Class<Transaction>("Transaction")({
   currency: Schema.OptionFromNullOr(Schema.String)
 }) {}
 
-const iso = (moment: Option.Option<DateTime.Utc>) => Option.getOrNull(Option.map(moment, DateTime.formatIso))
+/** As it goes over the wire. */
+export const momentOrNull = (moment: Option.Option<DateTime.Utc>) =>
+  Option.getOrNull(Option.map(moment, DateTime.formatIso))
 
 /** The item of lists, as it goes over the wire. */
 export const transactionItem = (transaction: Transaction) => ({
@@ -39,8 +41,8 @@ export const transactionItem = (transaction: Transaction) => ({
   period_type: transaction.periodType,
   ownership_type: transaction.ownershipType,
   purchase_date: DateTime.formatIso(transaction.purchaseDate),
-  expires_date: iso(transaction.expiresDate),
-  refunded_at: iso(transaction.refundedAt),
+  expires_date: momentOrNull(transaction.expiresDate),
+  refunded_at: momentOrNull(transaction.refundedAt),
   price: Option.getOrNull(Option.map(transaction.priceMicros, fromMicros)),
   currency: Option.getOrNull(transaction.currency)
 })

@@ -1,17 +1,11 @@
-import { SqlClient } from "@effect/sql"
-import type { Statement } from "@effect/sql"
-import { Effect, Layer, Schedule } from "effect"
-import { supervise } from "../kit/Supervise.ts"
-
-/** Days that one transaction settles: it holds nothing that a purchase waits for. */
-const batch = 50
-const settleLock = 7_426_002
+import type { SqlClient, Statement } from "@effect/sql"
 
 /**
  * What the ledger of an app says of single days, per kind and group: `sold` money by purchase day, `began` and `ended`
  * purchased periods by the day of their begin and end, `first_paid` chains, `trial` beginnings and the `conversion` of
- * these. Looks at transactions of `spans (app_id, environment, since, at, until)`, from `since` on: money before
- * `until`, all else before `at`, which is in the UTC day that `since` begins.
+ * these; and how many customers `joined`, under the empty environment. Looks at rows of `spans (app_id, environment,
+ * since, at, until)`, from `since` on: money and customers before `until`, all else before `at`, which is in the UTC day
+ * that `since` begins.
  */
 export const tallies = (sql: SqlClient.SqlClient, kinds: ReadonlyArray<keyof ReturnType<typeof byKind>>) => {
   const known = byKind(sql)
@@ -43,6 +37,13 @@ const byKind = (sql: SqlClient.SqlClient) => {
     ) AS rows GROUP BY 1, 2, 3, 5, 6, 7, 8, 9, 10`
 
   return {
+    joined: counted(
+      "joined",
+      sql`
+        SELECT FROM customers WHERE customers.app_id = spans.app_id AND spans.environment = ''
+        AND customers.merged_into IS NULL
+        AND customers.first_seen >= spans.since AND customers.first_seen < spans.until`
+    ),
     sold: sql`
       SELECT spans.app_id, spans.environment, rows.day, 'sold' AS kind, store, product_identifier, NULL::text, currency,
         NULL::bigint, NULL::int, count(*), sum(price_micros)::bigint,
@@ -94,62 +95,3 @@ const byKind = (sql: SqlClient.SqlClient) => {
     )
   } as const
 }
-
-/**
- * Sums up past days that have changed, and answers how many: the sums replace what was there, and the marks that were
- * seen go. A change that commits meanwhile leaves a mark that was not seen, so its day stays changed. Of the marks on
- * days that are not over one of each day is kept. Nothing happens while another program does the same.
- */
-export const settle = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  return yield* sql.withTransaction(
-    Effect.gen(function* () {
-      yield* sql`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ`
-      yield* sql`SET LOCAL jit = off`
-      const [alone] = yield* sql<{ isAlone: boolean }>`SELECT pg_try_advisory_xact_lock(${settleLock}) AS is_alone`
-      if (alone?.isAlone !== true) return 0
-      yield* sql`
-        DELETE FROM ledger_marks USING (
-          SELECT app_id, environment, day, max(id) AS last FROM ledger_marks
-          WHERE day >= (now() AT TIME ZONE 'UTC')::date GROUP BY 1, 2, 3
-        ) AS kept
-        WHERE ledger_marks.app_id = kept.app_id AND ledger_marks.environment = kept.environment
-        AND ledger_marks.day = kept.day AND ledger_marks.id < kept.last`
-      const settled = yield* sql`
-        WITH changed AS (
-          SELECT DISTINCT app_id, environment, day FROM ledger_marks
-          WHERE day < (now() AT TIME ZONE 'UTC')::date LIMIT ${batch}
-        ), spans AS (
-          SELECT app_id, environment, day::timestamp AT TIME ZONE 'UTC' AS since,
-            (day + 1)::timestamp AT TIME ZONE 'UTC' AS at, (day + 1)::timestamp AT TIME ZONE 'UTC' AS until FROM changed
-        ), seen AS (
-          DELETE FROM ledger_marks USING changed
-          WHERE ledger_marks.app_id = changed.app_id AND ledger_marks.environment = changed.environment
-          AND ledger_marks.day = changed.day
-        ), old AS (
-          DELETE FROM ledger_days USING changed
-          WHERE ledger_days.app_id = changed.app_id AND ledger_days.environment = changed.environment
-          AND ledger_days.day = changed.day
-        ), new AS (
-          INSERT INTO ledger_days (app_id, environment, day, kind, store, product_identifier, period_type, currency,
-            price_micros, days, count, micros, refund_micros)
-          ${tallies(sql, ["began", "ended", "sold", "first_paid", "trial", "conversion"])}
-        )
-        SELECT day FROM changed`
-      return settled.length
-    })
-  )
-}).pipe(Effect.withSpan("LedgerDays.settle"))
-
-/** Keeps past days summed up. */
-export const layer = Layer.scopedDiscard(
-  Effect.forkScoped(
-    supervise(
-      "LedgerDays",
-      Effect.repeat(
-        Effect.repeat(settle, { while: (count) => count > 0 }),
-        Schedule.jittered(Schedule.spaced("1 minute"))
-      )
-    )
-  )
-)
