@@ -17,14 +17,21 @@ const answered = <E, R>(app: HttpApp.Default<E, R>): HttpApp.Default<never, R> =
     )
   )
 
-/** Serves one simulator on the loopback interface for as long as the scope lives. */
-export const listen = Effect.fn("SimulatorServer.listen")(function* <E, R>(app: HttpApp.Default<E, R>, port: number) {
+/** Takes a port on the loopback interface for as long as the scope lives; who waits there is served once there is an app. */
+export const bind = Effect.fn("SimulatorServer.bind")(function* (port: number) {
   const node = createServer()
   const server = yield* NodeHttpServer.make(() => node, { port, host: "127.0.0.1" })
   yield* Effect.addFinalizer(() => Effect.sync(() => node.closeAllConnections()))
-  yield* server.serve(answered(app))
   const { address } = server
-  return { url: address._tag === "TcpAddress" ? `http://127.0.0.1:${address.port}` : address.path } satisfies Listening
+  const url = address._tag === "TcpAddress" ? `http://127.0.0.1:${address.port}` : address.path
+  return { url, serve: <E, R>(app: HttpApp.Default<E, R>) => server.serve(answered(app)) }
+})
+
+/** Serves one simulator. */
+export const listen = Effect.fn("SimulatorServer.listen")(function* <E, R>(app: HttpApp.Default<E, R>, port: number) {
+  const { serve, url } = yield* bind(port)
+  yield* serve(app)
+  return { url } satisfies Listening
 })
 
 /** The JSON body of a control call; an empty one counts as `{}`. */

@@ -1,8 +1,8 @@
 import { HttpRouter, HttpServerRequest } from "@effect/platform"
-import { Clock, Effect, Schema } from "effect"
+import { Array, Clock, Effect, Schema } from "effect"
 import { body, json } from "../SimulatorServer.ts"
 import type { Switches } from "./DirectRoutes.ts"
-import { Failure, type Script } from "./Script.ts"
+import { Failure, type Script } from "../Script.ts"
 import type { SimulatedThread, World } from "./World.ts"
 
 const NewAccount = Schema.Struct({
@@ -13,6 +13,24 @@ const NewAccount = Schema.Struct({
   challenge_step: Schema.optionalWith(Schema.String, { default: () => "select_verify_method" }),
   challenge_signs_in: Schema.optionalWith(Schema.Boolean, { default: () => true })
 })
+const AccountChange = Schema.Struct({
+  condition: Schema.optional(
+    Schema.Literal("well", "banned", "challenged", "logged_out", "rate_limited", "blocked", "outdated", "away")
+  ),
+  password: Schema.optional(Schema.NonEmptyString),
+  two_factor_code: Schema.optional(Schema.NullOr(Schema.String)),
+  challenge_code: Schema.optional(Schema.NullOr(Schema.String))
+})
+const Crowd = Schema.Struct({ accounts: Schema.Int, threads: Schema.Int, items: Schema.Int })
+const plainAccount = {
+  twoFactorCode: undefined,
+  challengeCode: undefined,
+  challengeStep: "select_verify_method",
+  challengeSignsIn: true,
+  challengePassed: false,
+  isCodeSent: false,
+  condition: "well"
+} as const
 const NewPerson = Schema.Struct({ username: Schema.NonEmptyString })
 const NewGroup = Schema.Struct({ title: Schema.NonEmptyString, members: Schema.Array(Schema.NonEmptyString) })
 
@@ -40,20 +58,45 @@ export const makeControlRoutes = (world: World, script: Script, switches: Switch
   })
 
   const addAccount = Effect.map(body(NewAccount), (account) => {
-    const { password, username } = account
-    const pk = world.nextId()
-    world.accounts.set(username, {
-      pk,
-      username,
-      password,
+    const { pk, username } = world.addAccount({
+      ...plainAccount,
+      username: account.username,
+      password: account.password,
       twoFactorCode: account.two_factor_code,
       challengeCode: account.challenge_code,
       challengeStep: account.challenge_step,
-      challengeSignsIn: account.challenge_signs_in,
-      challengePassed: false,
-      isCodeSent: false
+      challengeSignsIn: account.challenge_signs_in
     })
     return json({ pk, username })
+  })
+
+  const changeAccount = Effect.gen(function* () {
+    const { username = "" } = yield* HttpRouter.params
+    const account = world.accounts.get(username)
+    if (account === undefined) return json({ message: "No such account." }, 404)
+    const { challenge_code, condition, password, two_factor_code } = yield* body(AccountChange)
+    account.password = password ?? account.password
+    account.twoFactorCode = two_factor_code === undefined ? account.twoFactorCode : (two_factor_code ?? undefined)
+    account.challengeCode = challenge_code === undefined ? account.challengeCode : (challenge_code ?? undefined)
+    account.condition = condition ?? account.condition
+    if (condition === "challenged") Object.assign(account, { challengePassed: false, isCodeSent: false })
+    return json({ username, condition: account.condition })
+  })
+
+  /** Many accounts that are signed in already, each with chats of its own: for measuring. */
+  const seed = Effect.gen(function* () {
+    const { accounts, items, threads } = yield* body(Crowd)
+    const now = yield* Clock.currentTimeMillis
+    const seeded = Array.makeBy(accounts, (nth) => {
+      const account = world.addAccount({ ...plainAccount, username: `seeded${nth}`, password: "none" })
+      for (let thread = 0; thread < threads; thread++) {
+        const peer = world.personPk(`person${nth}.${thread}`)
+        const opened = world.open([account.pk, peer])
+        for (let item = 0; item < items; item++) world.write(opened, peer, now, { text: `message ${item}` })
+      }
+      return { username: account.username, pk: account.pk, authorization: world.signIn(account) }
+    })
+    return json(seeded)
   })
 
   const threadFor = ({ from, thread_id, to }: typeof NewMessage.Type) => {
@@ -86,6 +129,8 @@ export const makeControlRoutes = (world: World, script: Script, switches: Switch
 
   return HttpRouter.empty.pipe(
     HttpRouter.post("/accounts", addAccount),
+    HttpRouter.patch("/accounts/:username", changeAccount),
+    HttpRouter.post("/crowd", seed),
     HttpRouter.post(
       "/people",
       Effect.map(body(NewPerson), ({ username }) => json({ username, pk: world.personPk(username) }))

@@ -1,6 +1,8 @@
 import { HttpRouter, HttpServerRequest } from "@effect/platform"
 import { Clock, Effect } from "effect"
-import { asAccount, fail, form, noThread, ok } from "./Wire.ts"
+import { asAccount } from "./SignedIn.ts"
+import { answerToSending } from "./Trouble.ts"
+import { fail, form, noThread, ok } from "./Wire.ts"
 import type { SimulatedThread, World } from "./World.ts"
 
 /** Switches that the control API turns. */
@@ -88,8 +90,11 @@ export const makeDirectRoutes = (world: World, switches: Switches) => {
     return peer === undefined ? undefined : world.threadBetween(pk, peer)
   }
 
-  const broadcast = signedIn(({ pk }) =>
+  const broadcast = signedIn((account) =>
     Effect.gen(function* () {
+      const { pk } = account
+      const trouble = answerToSending(account)
+      if (trouble !== undefined) return trouble
       const fields = yield* form
       const context = String(fields["client_context"])
       const found = addressed(pk, fields)

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto"
 import { HttpRouter } from "@effect/platform"
 import { Effect, Option } from "effect"
 import { makePasswordBox } from "./PasswordBox.ts"
+import { answerToAll, challenge } from "./Trouble.ts"
 import { fail, form, ok } from "./Wire.ts"
 import type { SimulatedAccount, World } from "./World.ts"
 
@@ -19,12 +20,6 @@ export const makeLoginRoutes = (world: World) => {
     "x-ig-set-www-claim": "hmac.simulated",
     "ig-set-ig-u-rur": "SIM"
   })
-
-  const challenge = ({ pk }: SimulatedAccount) =>
-    fail({
-      message: "challenge_required",
-      challenge: { api_path: `/challenge/${pk}/${nonce}/`, url: `https://simulated/challenge/${pk}/`, lock: true }
-    })
 
   const secondFactorOf = (account: SimulatedAccount) => {
     const identifier = randomUUID()
@@ -46,7 +41,10 @@ export const makeLoginRoutes = (world: World) => {
     if (!Option.contains(passwords.open(String(fields["enc_password"])), account.password)) {
       return fail({ error_type: "bad_password", message: "The password you entered is incorrect." })
     }
+    const trouble = answerToAll(account)
+    if (trouble !== undefined) return trouble
     if (account.challengeCode !== undefined && !account.challengePassed) return challenge(account)
+    if (account.condition === "logged_out") account.condition = "well"
     return account.twoFactorCode === undefined ? ok(user(account), session(account)) : secondFactorOf(account)
   })
 
@@ -78,6 +76,7 @@ export const makeLoginRoutes = (world: World) => {
 
   const pass = (account: SimulatedAccount) => {
     account.challengePassed = true
+    account.condition = "well"
     return account.challengeSignsIn && account.twoFactorCode === undefined
       ? ok({ action: "close", ...user(account) }, session(account))
       : ok({ action: "close" })

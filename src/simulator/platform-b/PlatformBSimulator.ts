@@ -4,7 +4,7 @@ import { listen } from "../SimulatorServer.ts"
 import { makeControlRoutes } from "./ControlRoutes.ts"
 import { makeDirectRoutes, type Switches } from "./DirectRoutes.ts"
 import { makeLoginRoutes } from "./LoginRoutes.ts"
-import { makeScript } from "./Script.ts"
+import { makeScript } from "../Script.ts"
 import { makeWorld } from "./World.ts"
 
 /**

@@ -1,6 +1,5 @@
 import { HttpServerRequest, HttpServerResponse, UrlParams } from "@effect/platform"
 import { Effect, Schema } from "effect"
-import type { SimulatedAccount, World } from "./World.ts"
 
 /** Ids of people are JSON numbers beyond 2^53 on the wire, as the real platform writes them. */
 export const ok = (value: object = {}, headers: Record<string, string> = {}) =>
@@ -24,12 +23,3 @@ export const form = Effect.gen(function* () {
   if (typeof signed !== "string") return plain
   return yield* Schema.decode(SignedForm)(signed.slice(signed.indexOf(".") + 1))
 })
-
-/** Answers for the account whose session the call carries. */
-export const asAccount =
-  (world: World) =>
-  <E, R>(use: (account: SimulatedAccount) => Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>
-    Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers }) => {
-      const account = world.whoHas(headers["authorization"])
-      return account === undefined ? Effect.succeed(fail({ message: "login_required" }, 403)) : use(account)
-    })

@@ -1,18 +1,23 @@
 import { randomUUID } from "node:crypto"
 
+/** What an account meets on the platform, until it is changed (`Trouble.ts`). */
+export type Condition =
+  "well" | "banned" | "challenged" | "logged_out" | "rate_limited" | "blocked" | "outdated" | "away"
+
 /** An account that a channel may log in to, with what its login asks for. */
 export interface SimulatedAccount {
   readonly pk: string
   readonly username: string
-  readonly password: string
-  readonly twoFactorCode: string | undefined
-  readonly challengeCode: string | undefined
+  password: string
+  twoFactorCode: string | undefined
+  challengeCode: string | undefined
   /** What the challenge begins with: `select_verify_method`, `verify_code`, `delta_login_review` or what no client can do. */
   readonly challengeStep: string
   /** Whether passing the challenge opens a session, or a second login is needed. */
   readonly challengeSignsIn: boolean
   challengePassed: boolean
   isCodeSent: boolean
+  condition: Condition
 }
 
 export interface SimulatedItem {
@@ -47,8 +52,10 @@ export interface NewItem {
 /** The people, accounts and threads of the simulated platform. Ids exceed 2^53, as the real ones do. */
 export const makeWorld = () => {
   const accounts = new Map<string, SimulatedAccount>()
+  const names = new Map<string, string>()
   const people = new Map<string, string>()
   const threads = new Map<string, SimulatedThread>()
+  const threadsOf = new Map<string, Set<SimulatedThread>>()
   const tokens = new Map<string, string>()
   const secondFactors = new Map<string, string>()
   let last = 17_000_000_000_000_000n
@@ -58,8 +65,7 @@ export const makeWorld = () => {
   const nextMicros = (now: number) => String((lastMicros = Math.max(lastMicros + 1, now * 1000)))
 
   const userOf = (pk: string) => {
-    const account = [...accounts.values()].find((candidate) => candidate.pk === pk)
-    const username = account?.username ?? [...people].find(([, id]) => id === pk)?.[0] ?? pk
+    const username = names.get(pk) ?? pk
     return { pk, username, full_name: username }
   }
 
@@ -70,20 +76,28 @@ export const makeWorld = () => {
     if (known !== undefined) return known
     const pk = nextId()
     people.set(username, pk)
+    names.set(pk, username)
     return pk
+  }
+
+  const addAccount = (account: Omit<SimulatedAccount, "pk">): SimulatedAccount => {
+    const added = { ...account, pk: nextId() }
+    accounts.set(account.username, added)
+    names.set(added.pk, account.username)
+    return added
   }
 
   const open = (members: ReadonlyArray<string>, title?: string) => {
     const thread_id = nextId()
     const thread: SimulatedThread = { thread_id, members, title, items: [], pendingFor: new Set(), seen: new Map() }
     threads.set(thread_id, thread)
+    for (const pk of members) threadsOf.set(pk, (threadsOf.get(pk) ?? new Set()).add(thread))
     return thread
   }
 
   const threadBetween = (left: string, right: string) =>
-    [...threads.values()].find(
-      ({ members, title }) => title === undefined && members.includes(left) && members.includes(right)
-    ) ?? open([left, right])
+    [...(threadsOf.get(left) ?? [])].find(({ members, title }) => title === undefined && members.includes(right)) ??
+    open([left, right])
 
   const write = (thread: SimulatedThread, author: string, now: number, item: NewItem): SimulatedItem => {
     const written = {
@@ -102,8 +116,8 @@ export const makeWorld = () => {
 
   /** What an account sees in one of its two boxes, the latest activity first. */
   const box = (pk: string, isPending: boolean) =>
-    [...threads.values()]
-      .filter(({ items, members }) => members.includes(pk) && items.length > 0)
+    [...(threadsOf.get(pk) ?? [])]
+      .filter(({ items }) => items.length > 0)
       .filter(({ pendingFor }) => pendingFor.has(pk) === isPending)
       .sort((left, right) => Number(right.items[0]?.timestamp) - Number(left.items[0]?.timestamp))
 
@@ -116,6 +130,7 @@ export const makeWorld = () => {
     userOf,
     pkOf,
     personPk,
+    addAccount,
     open,
     threadBetween,
     write,

@@ -1,79 +1,122 @@
-import { Schema } from "effect"
+import type { Either } from "effect"
+import type { Length, Scale } from "../Timescale.ts"
+import type { NewPurchase, Offer } from "./Terms.ts"
 
-/** What a control call says about a new purchase. `price` is in milliunits, as the store counts. */
-export const NewPurchase = Schema.Struct({
-  bundle_id: Schema.NonEmptyString,
-  product_id: Schema.NonEmptyString,
-  app_account_token: Schema.optional(Schema.String),
-  price: Schema.optionalWith(Schema.Int, { default: () => 9990 }),
-  currency: Schema.optionalWith(Schema.String, { default: () => "USD" }),
-  period_seconds: Schema.optionalWith(Schema.Positive, { default: () => 2_592_000 }),
-  /** `Non-Consumable` and `Consumable` are bought once and never renew. */
-  type: Schema.optionalWith(Schema.Literal("Auto-Renewable Subscription", "Non-Consumable", "Consumable"), {
-    default: () => "Auto-Renewable Subscription" as const
-  }),
-  trial: Schema.optionalWith(Schema.Boolean, { default: () => false }),
-  environment: Schema.optionalWith(Schema.Literal("Production", "Sandbox"), { default: () => "Production" as const }),
-  notification_url: Schema.optional(Schema.String)
-})
-export type NewPurchase = typeof NewPurchase.Type
+/** What is sold for one period; `price` in milliunits. */
+export interface Product {
+  readonly productId: string
+  readonly price: number
+  readonly length: Length
+}
 
-/** One subscription as the store sees it; times in milliseconds since the epoch. */
+/** Why and when money went back, or a family member lost access. */
+export interface Revocation {
+  readonly date: number
+  readonly reason: 0 | 1
+  readonly type: "REFUND_FULL" | "REFUND_PRORATED" | "FAMILY_REVOKE"
+  readonly percentage: number
+}
+
+/** One period, or one thing bought once; times in milliseconds since the epoch. */
+export interface Transaction {
+  readonly transactionId: string
+  readonly productId: string
+  readonly price: number
+  readonly purchaseDate: number
+  readonly expiresDate: number
+  readonly reason: "PURCHASE" | "RENEWAL"
+  readonly offer: Offer | undefined
+  readonly isUpgraded: boolean
+  readonly revocation: Revocation | undefined
+}
+
+/** A price rise that awaits the next renewal, and the customer's word where that is needed. */
+export interface Rise {
+  readonly price: number
+  readonly needsConsent: boolean
+  readonly agreed: boolean
+}
+
+/** One chain of transactions as the store sees it: a subscription with all its periods, or a single purchase. */
 export interface Purchase {
   readonly terms: NewPurchase
   readonly originalTransactionId: string
-  readonly originalPurchaseDate: number
-  readonly transactionId: string
-  readonly purchaseDate: number
-  readonly expiresDate: number
-  readonly isTrial: boolean
-  readonly autoRenew: boolean
+  /** Oldest first; the last is the running one. */
+  readonly transactions: readonly [Transaction, ...ReadonlyArray<Transaction>]
   /** 1 active, 2 expired, 3 billing retry, 4 grace period, 5 revoked. */
   readonly status: 1 | 2 | 3 | 4 | 5
+  readonly autoRenew: boolean
+  readonly paymentWorks: boolean
+  readonly isForSale: boolean
+  readonly running: Product
+  /** What the next period will be. */
+  readonly next: Product
+  /** For how many periods to come an offer holds. */
+  readonly offer: { readonly terms: Offer; readonly left: number } | undefined
+  readonly rise: Rise | undefined
   readonly gracePeriodExpiresDate: number | undefined
-  readonly revocationDate: number | undefined
+  readonly retryEnds: number | undefined
+  readonly expirationIntent: 1 | 2 | 3 | 4 | 5 | undefined
+  /** The purchase of the family member who pays. */
+  readonly sharedBy: string | undefined
 }
+
+/** What the store says of a change: a type, and the purchase as it was then. */
+export interface Notice {
+  readonly type: string
+  readonly subtype: string | undefined
+  readonly at: number
+  readonly purchase: Purchase
+  readonly transactionId: string
+}
+
+export interface Outcome {
+  readonly purchase: Purchase
+  readonly notices: ReadonlyArray<Notice>
+}
+
+/** A change that the store would not make of this purchase now. */
+export interface Impossible {
+  readonly reason: string
+}
+
+export type Decision = Either.Either<Outcome, Impossible>
+
+/** When, and at what pace of the clock. */
+export interface Moment {
+  readonly now: number
+  readonly scale: Scale
+}
+
+export const current = ({ transactions }: Purchase): Transaction => transactions.at(-1) ?? transactions[0]
 
 /** Whether it is a subscription: only those have a status, a period and an intent to renew. */
 export const renews = ({ terms }: Purchase): boolean => terms.type === "Auto-Renewable Subscription"
 
-/** `JWSTransactionDecodedPayload` of the running period. */
-export const transactionPayload = (purchase: Purchase, signedDate: number) => ({
-  originalTransactionId: purchase.originalTransactionId,
-  transactionId: purchase.transactionId,
-  webOrderLineItemId: `9${purchase.transactionId}`,
-  bundleId: purchase.terms.bundle_id,
-  productId: purchase.terms.product_id,
-  subscriptionGroupIdentifier: "simulated",
-  purchaseDate: purchase.purchaseDate,
-  originalPurchaseDate: purchase.originalPurchaseDate,
-  ...(renews(purchase) ? { expiresDate: purchase.expiresDate } : {}),
-  quantity: 1,
-  type: purchase.terms.type,
-  inAppOwnershipType: "PURCHASED",
-  signedDate,
-  environment: purchase.terms.environment,
-  transactionReason: purchase.transactionId === purchase.originalTransactionId ? "PURCHASE" : "RENEWAL",
-  storefront: "USA",
-  storefrontId: "143441",
-  price: purchase.isTrial ? 0 : purchase.terms.price,
-  currency: purchase.terms.currency,
-  ...(purchase.isTrial ? { offerType: 1, offerDiscountType: "FREE_TRIAL" } : {}),
-  ...(purchase.terms.app_account_token === undefined ? {} : { appAccountToken: purchase.terms.app_account_token }),
-  ...(purchase.revocationDate === undefined ? {} : { revocationDate: purchase.revocationDate, revocationReason: 0 })
-})
+export const isTrial = ({ offer }: Transaction): boolean => offer?.discount === "FREE_TRIAL"
 
-/** `JWSRenewalInfoDecodedPayload`. */
-export const renewalPayload = (purchase: Purchase, signedDate: number) => ({
-  originalTransactionId: purchase.originalTransactionId,
-  productId: purchase.terms.product_id,
-  autoRenewProductId: purchase.terms.product_id,
-  autoRenewStatus: purchase.autoRenew ? 1 : 0,
-  isInBillingRetryPeriod: purchase.status === 3 || purchase.status === 4,
-  ...(purchase.gracePeriodExpiresDate === undefined ? {} : { gracePeriodExpiresDate: purchase.gracePeriodExpiresDate }),
-  renewalDate: purchase.expiresDate,
-  renewalPrice: purchase.terms.price,
-  currency: purchase.terms.currency,
-  signedDate,
-  environment: purchase.terms.environment
-})
+/** Speaks of a purchase as it now is, by default of its running period. */
+export const notice = (
+  type: string,
+  subtype: string | undefined,
+  at: number,
+  purchase: Purchase,
+  transactionId = current(purchase).transactionId
+): Notice => ({ type, subtype, at, purchase, transactionId })
+
+/** What a control call shows of a purchase. */
+export const shown = (purchase: Purchase) => {
+  const { expiresDate, isUpgraded, productId, purchaseDate, revocation, transactionId, ...transaction } =
+    current(purchase)
+  return {
+    ...purchase,
+    transactionId,
+    productId,
+    purchaseDate,
+    originalPurchaseDate: purchase.transactions[0].purchaseDate,
+    expiresDate,
+    isUpgraded,
+    isTrial: transaction.offer?.discount === "FREE_TRIAL",
+    revocationDate: revocation?.date
+  }
+}

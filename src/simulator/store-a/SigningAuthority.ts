@@ -11,10 +11,19 @@ const intermediateMarker = "1.2.840.113635.100.6.2.1"
 const asn1Null = new Uint8Array([5, 0])
 const year = 365 * 86_400_000
 
+/** One that issued a certificate of the chain, with the key that it signs by. */
+export interface Issuer {
+  readonly certificate: x509.X509Certificate
+  readonly key: webcrypto.CryptoKey
+}
+
 /** Signs as store A does: a chain of three certificates and compact JWS with `x5c`. */
 export interface SigningAuthority {
   readonly rootPem: string
   readonly chain: readonly [leaf: string, intermediate: string, root: string]
+  /** Who answers for the intermediate and for the leaf. */
+  readonly issuers: readonly [root: Issuer, intermediate: Issuer]
+  readonly serials: { readonly leaf: string; readonly intermediate: string }
   readonly sign: (payload: unknown) => Effect.Effect<string>
 }
 
@@ -28,6 +37,8 @@ export interface AuthorityOptions {
   readonly intermediateMaySignCertificates?: boolean
   readonly rootPathLength?: number
   readonly algorithm?: "ES256" | "ES384"
+  /** The responder that leaf and intermediate name; without one they name none. */
+  readonly ocspUrl?: string
 }
 
 const curve = (namedCurve: "P-256" | "P-384") => ({ name: "ECDSA", namedCurve, hash: "SHA-256" }) as const
@@ -36,6 +47,9 @@ const keysOn = (namedCurve: "P-256" | "P-384") =>
   webcrypto.subtle.generateKey(curve(namedCurve), true, ["sign", "verify"])
 
 const marker = (oid: string, present: boolean) => (present ? [new x509.Extension(oid, false, asn1Null)] : [])
+
+const responder = ({ ocspUrl }: AuthorityOptions) =>
+  ocspUrl === undefined ? [] : [new x509.AuthorityInfoAccessExtension({ ocsp: [ocspUrl] })]
 
 /** A certificate authority of one's own with a root, an intermediate and a signing leaf. */
 export const makeAuthority = (options: AuthorityOptions = {}): Effect.Effect<SigningAuthority> =>
@@ -79,6 +93,7 @@ export const makeAuthority = (options: AuthorityOptions = {}): Effect.Effect<Sig
           : []),
         await x509.AuthorityKeyIdentifierExtension.create(rootKeys.publicKey),
         await x509.SubjectKeyIdentifierExtension.create(intermediateKeys.publicKey),
+        ...responder(options),
         ...marker(intermediateMarker, options.intermediateMarker ?? true)
       ]
     })
@@ -95,6 +110,7 @@ export const makeAuthority = (options: AuthorityOptions = {}): Effect.Effect<Sig
         new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
         await x509.AuthorityKeyIdentifierExtension.create(intermediateKeys.publicKey),
         await x509.SubjectKeyIdentifierExtension.create(leafKeys.publicKey),
+        ...responder(options),
         ...marker(leafMarker, options.leafMarker ?? true)
       ]
     })
@@ -103,6 +119,11 @@ export const makeAuthority = (options: AuthorityOptions = {}): Effect.Effect<Sig
     return {
       rootPem: root.toString("pem"),
       chain,
+      serials: { leaf: leaf.serialNumber, intermediate: intermediate.serialNumber },
+      issuers: [
+        { certificate: root, key: rootKeys.privateKey },
+        { certificate: intermediate, key: intermediateKeys.privateKey }
+      ],
       sign: (payload) =>
         Effect.promise(() =>
           new CompactSign(new TextEncoder().encode(JSON.stringify(payload)))

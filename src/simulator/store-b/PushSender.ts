@@ -1,10 +1,11 @@
 import { HttpClient, HttpClientRequest } from "@effect/platform"
 import { randomUUID } from "node:crypto"
-import { Clock, Effect, Option } from "effect"
+import { Clock, Effect } from "effect"
 import { exportJWK, generateKeyPair, SignJWT } from "jose"
+import type { Receiver } from "../Courier.ts"
 
-/** A push as it was sent: what a repeat sends again. */
-export interface Sent {
+/** A push as it was written: what every attempt sends. */
+export interface Push {
   readonly messageId: string
   readonly url: string | undefined
   readonly audience: string
@@ -15,15 +16,34 @@ export interface Sent {
 const kid = "simulated-push-key"
 const hour = 3600
 
-/** Pushes as Pub/Sub does, with tokens of an issuer whose keys `jwks` publishes. */
-export const makePushSender = Effect.fn("PushSender.make")(function* (options: {
-  readonly notificationUrl: Option.Option<string>
-  readonly email: string
-}) {
+/** What a push is about, and where it goes. */
+export interface Address {
+  readonly packageName: string
+  readonly url: string | undefined
+  readonly audience: string | undefined
+}
+
+/** The envelope of a developer notification, at a moment of the store's clock. */
+export const write = ({ audience, packageName, url }: Address, what: object, now: number): Push => {
+  const notification = { version: "1.0", packageName, eventTimeMillis: String(now), ...what }
+  const messageId = String(BigInt(`0x${randomUUID().slice(0, 13).replace("-", "")}`))
+  const data = Buffer.from(JSON.stringify(notification)).toString("base64")
+  const publishTime = new Date(now).toISOString()
+  const message = { data, messageId, message_id: messageId, publishTime, publish_time: publishTime }
+  return {
+    messageId,
+    url,
+    audience: audience ?? url ?? "",
+    notification,
+    body: { message, subscription: "projects/simulated/subscriptions/store-b" }
+  }
+}
+
+/** Pushes as Pub/Sub does, with tokens of an issuer whose keys `jwks` publishes; they go by the wall's clock. */
+export const makePushSender = Effect.fn("PushSender.make")(function* (options: { readonly email: string }) {
   const client = yield* HttpClient.HttpClient
   const keys = yield* Effect.promise(() => generateKeyPair("RS256", { extractable: true }))
   const jwk = yield* Effect.promise(() => exportJWK(keys.publicKey))
-  const sent: Array<Sent> = []
 
   const tokenFor = Effect.fn("PushSender.tokenFor")(function* (audience: string) {
     const now = Math.floor((yield* Clock.currentTimeMillis) / 1000)
@@ -38,8 +58,8 @@ export const makePushSender = Effect.fn("PushSender.make")(function* (options: {
     )
   })
 
-  const deliver = Effect.fn("PushSender.deliver")(function* ({ audience, body, url }: Sent) {
-    if (url === undefined) return null
+  const post = Effect.fn("PushSender.post")(function* ({ audience, body, url }: Push) {
+    if (url === undefined) return { status: 0, body: "no address" } satisfies Receiver
     return yield* HttpClientRequest.post(url).pipe(
       HttpClientRequest.bearerToken(yield* tokenFor(audience)),
       HttpClientRequest.bodyUnsafeJson(body),
@@ -50,28 +70,5 @@ export const makePushSender = Effect.fn("PushSender.make")(function* (options: {
     )
   })
 
-  const send = Effect.fn("PushSender.send")(function* (
-    packageName: string,
-    what: object,
-    place: { readonly notification_url: string | undefined; readonly push_audience: string | undefined }
-  ) {
-    const now = yield* Clock.currentTimeMillis
-    const notification = { version: "1.0", packageName, eventTimeMillis: String(now), ...what }
-    const messageId = String(BigInt(`0x${randomUUID().slice(0, 13).replace("-", "")}`))
-    const url = place.notification_url ?? Option.getOrUndefined(options.notificationUrl)
-    const data = Buffer.from(JSON.stringify(notification)).toString("base64")
-    const publishTime = new Date(now).toISOString()
-    const message = { data, messageId, message_id: messageId, publishTime, publish_time: publishTime }
-    const push: Sent = {
-      messageId,
-      url,
-      audience: place.push_audience ?? url ?? "",
-      notification,
-      body: { message, subscription: "projects/simulated/subscriptions/store-b" }
-    }
-    sent.push(push)
-    return { push, receiver: yield* deliver(push) }
-  })
-
-  return { send, deliver, sent, jwks: { keys: [{ ...jwk, kid, alg: "RS256", use: "sig" }] } } as const
+  return { post, jwks: { keys: [{ ...jwk, kid, alg: "RS256", use: "sig" }] } } as const
 })

@@ -1,10 +1,14 @@
-import { type HttpApp, HttpServerRequest, HttpServerResponse } from "@effect/platform"
+import { Headers, type HttpApp, HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Effect, Schema, Stream } from "effect"
 
+const kinds = Schema.Literal("answer", "answer_after_effect", "slow", "hang", "stall", "reset", "another_app")
+
 /**
- * What the next `times` calls whose path contains `path` get instead of their answer. `answer_after_effect` does what was
- * asked and then answers so; `hang` never answers, `stall` begins a body and never ends it, `reset` cuts the connection.
+ * What the next `times` calls whose path contains `path` (whole words) get instead of their answer; `times` null lasts until it is
+ * cleared. `answer_after_effect` does what was asked and then answers so; `slow` answers as always, `delay_ms` later;
+ * `hang` takes the call and never answers, `stall` begins a body and never ends it (a half-open connection), `reset` cuts
+ * the connection; `another_app` answers about an app that nobody asked for.
  */
 export const Failure = Schema.Struct({
   path: Schema.String,
@@ -12,12 +16,23 @@ export const Failure = Schema.Struct({
   body: Schema.optionalWith(Schema.Unknown, { default: () => ({ status: "fail" }) }),
   raw: Schema.optional(Schema.String),
   headers: Schema.optionalWith(Schema.Record({ key: Schema.String, value: Schema.String }), { default: () => ({}) }),
-  times: Schema.optionalWith(Schema.Int, { default: () => 1 }),
-  kind: Schema.optionalWith(Schema.Literal("answer", "answer_after_effect", "hang", "stall", "reset"), {
-    default: () => "answer" as const
-  })
+  times: Schema.optionalWith(Schema.NullOr(Schema.Int), { default: () => 1 }),
+  delay_ms: Schema.optionalWith(Schema.NonNegativeInt, { default: () => 0 }),
+  kind: Schema.optionalWith(kinds, { default: () => "answer" as const })
 })
-type Failure = typeof Failure.Type
+export type Failure = typeof Failure.Type
+
+/** A failure of which only some is said. */
+export const FailureParts = Schema.Struct({
+  path: Schema.optional(Schema.String),
+  status: Schema.optional(Schema.Int),
+  body: Schema.optional(Schema.Unknown),
+  raw: Schema.optional(Schema.String),
+  headers: Schema.optional(Schema.Record({ key: Schema.String, value: Schema.String })),
+  times: Schema.optional(Schema.NullOr(Schema.Int)),
+  delay_ms: Schema.optional(Schema.NonNegativeInt),
+  kind: Schema.optional(kinds)
+})
 
 /** A call as the simulator saw it: nothing of passwords, codes and sessions. */
 export interface SeenCall {
@@ -36,6 +51,21 @@ const answerOf = ({ body, headers, raw, status }: Failure) =>
     : HttpServerResponse.text(raw, { status, headers, contentType: "text/html" })
 
 const beginning = Stream.concat(Stream.make(new TextEncoder().encode('{"status":')), Stream.never)
+
+/** Marks a request that is to be answered about another app. */
+const anotherApp = "x-simulated-another-app"
+
+/** Whether the answer to this request shall be about an app that nobody asked for. */
+export const isAboutAnotherApp = Effect.map(
+  HttpServerRequest.HttpServerRequest,
+  ({ headers }) => headers[anotherApp] !== undefined
+)
+
+/** `part` ends where a word of the path ends: `/token` does not mean `/tokens/…`. */
+const isMeant = (part: string, path: string): boolean => {
+  const at = path.indexOf(part)
+  return at !== -1 && (part.endsWith("/") || !/^\w/.test(path.slice(at + part.length)))
+}
 
 /** Notes every call and plays the failures that were asked for. */
 export const makeScript = () => {
@@ -59,6 +89,12 @@ export const makeScript = () => {
         return Effect.succeed(answerOf(failure))
       case "answer_after_effect":
         return Effect.as(app, answerOf(failure))
+      case "slow":
+        return Effect.delay(app, failure.delay_ms)
+      case "another_app":
+        return Effect.updateService(app, HttpServerRequest.HttpServerRequest, (request) =>
+          request.modify({ headers: Headers.set(request.headers, anotherApp, "1") })
+        )
       case "hang":
         return Effect.never
       case "stall":
@@ -75,16 +111,21 @@ export const makeScript = () => {
 
   return {
     calls,
-    add: (failure: Failure) => failures.push({ failure, left: failure.times }),
+    add: (failure: Failure) => failures.push({ failure, left: failure.times ?? Infinity }),
+    /** The failures that are still to come. */
+    pending: () => failures.filter(({ left }) => left > 0).map(({ failure }) => failure),
+    forgive: () => {
+      failures.length = 0
+    },
     clear: () => {
       failures.length = 0
       calls.length = 0
     },
     apply: <E, R>(app: HttpApp.Default<E, R>): HttpApp.Default<E, R> =>
       Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
-        if (request.url.startsWith("/_control")) return app
+        if (request.url === "/" || request.url.startsWith("/_control")) return app
         const path = note(request)
-        const next = failures.find(({ failure, left }) => left > 0 && path.includes(failure.path))
+        const next = failures.find(({ failure, left }) => left > 0 && isMeant(failure.path, path))
         if (next === undefined) return app
         next.left -= 1
         return play(next, app)
