@@ -1,5 +1,6 @@
-import { HttpApiBuilder } from "@effect/platform"
-import { DateTime, Effect, Option } from "effect"
+import { HttpApiBuilder, HttpServerResponse } from "@effect/platform"
+import { DateTime, Effect, Option, Redacted } from "effect"
+import { toBuffer } from "qrcode"
 import * as Problem from "../api/Problem.ts"
 import { ServiceApi } from "../api/ServiceApi.ts"
 import { pageAnswer, pageOf } from "../http/Pages.ts"
@@ -7,6 +8,7 @@ import type { PlatformFailure } from "../platform/Platform.ts"
 import { channelOfPath } from "./CallerChannelHttp.ts"
 import { Channels } from "./Channels.ts"
 import { accountItem, type Channel } from "./domain/Channel.ts"
+import { Linking, type LinkState } from "./Linking.ts"
 
 const stateItem = (channel: Channel) => ({
   data: {
@@ -15,6 +17,24 @@ const stateItem = (channel: Channel) => ({
     last_error: Option.getOrNull(channel.lastError)
   }
 })
+
+const linkItem = ({ channel, shown }: LinkState) => ({
+  data: {
+    ...stateItem(channel).data,
+    ...Option.match(shown, {
+      onNone: () => ({}),
+      onSome: ({ as, expiresAt, secret }) => ({
+        [as]: Redacted.value(secret),
+        [`${as}_expires_at`]: DateTime.formatIso(expiresAt)
+      })
+    })
+  }
+})
+
+const wantsPicture = (accept: string | undefined): boolean => accept?.includes("image/png") === true
+
+const picture = (qr: Redacted.Redacted<string>) =>
+  Effect.promise(() => toBuffer(Redacted.value(qr), { type: "png", margin: 2, width: 512 }))
 
 const invalid = (field: string, sentence: string) =>
   new Problem.Invalid({ message: "The platform refused what was given.", errors: { [field]: [sentence] } })
@@ -47,8 +67,19 @@ const loginProblem =
     }
   }
 
+const noSuchAccount = () => new Problem.NotFound({ message: "No such account." })
+
+/** None when neither is given: the session that was kept goes on. */
+const credentialsOf = ({
+  password,
+  username
+}: {
+  readonly password?: Redacted.Redacted<string> | undefined
+  readonly username?: string | undefined
+}) => Option.all({ username: Option.fromNullable(username), password: Option.fromNullable(password) })
+
 const loginProblems = (codeField: string) => ({
-  ChannelNotFound: () => Effect.fail<LoginProblem>(new Problem.NotFound({ message: "No such account." })),
+  ChannelNotFound: () => Effect.fail<LoginProblem>(noSuchAccount()),
   ChannelStateForbids: ({ message }: { readonly message: string }) =>
     Effect.fail<LoginProblem>(new Problem.Conflict({ message })),
   PlatformFailure: (failure: PlatformFailure) => Effect.fail<LoginProblem>(loginProblem(codeField)(failure))
@@ -57,6 +88,7 @@ const loginProblems = (codeField: string) => ({
 export const AccountsHttp = HttpApiBuilder.group(ServiceApi, "accounts", (handlers) =>
   Effect.gen(function* () {
     const channels = yield* Channels
+    const linking = yield* Linking
 
     return handlers
       .handle("createAccount", ({ payload }) =>
@@ -74,17 +106,24 @@ export const AccountsHttp = HttpApiBuilder.group(ServiceApi, "accounts", (handle
       .handle("listAccounts", ({ urlParams }) =>
         Effect.gen(function* () {
           const page = yield* pageOf(urlParams)
-          return pageAnswer(yield* channels.page(page), page.limit, ({ id }) => id, accountItem)
+          const now = yield* DateTime.now
+          const rows = yield* channels.page(page)
+          return pageAnswer(
+            rows,
+            page.limit,
+            ({ id }) => id,
+            (channel) => accountItem(channel, now)
+          )
         })
       )
       .handle("getAccount", ({ path }) =>
-        Effect.map(channelOfPath(path.id), (channel) => ({ data: accountItem(channel) }))
+        Effect.zipWith(channelOfPath(path.id), DateTime.now, (channel, now) => ({ data: accountItem(channel, now) }))
       )
       .handle("updateAccount", ({ path, payload }) =>
         Effect.gen(function* () {
           const channel = yield* channelOfPath(path.id)
           const renamed = payload.name === undefined ? channel : yield* channels.rename(channel, payload.name)
-          return { data: accountItem(renamed) }
+          return { data: accountItem(renamed, yield* DateTime.now) }
         })
       )
       .handle("deleteAccount", ({ path }) =>
@@ -95,9 +134,31 @@ export const AccountsHttp = HttpApiBuilder.group(ServiceApi, "accounts", (handle
         })
       )
       .handle("connectAccount", ({ path, payload }) =>
-        channels
-          .connect(path.id, payload, Option.fromNullable(payload.verification_code))
-          .pipe(Effect.map(stateItem), Effect.catchTags(loginProblems("verification_code")))
+        Effect.gen(function* () {
+          const channel = yield* channels.byId(path.id)
+          if (channel.platform === "platform_a") {
+            return linkItem(yield* linking.connect(channel, Option.fromNullable(payload.phone_number)))
+          }
+          const connected = Option.match(credentialsOf(payload), {
+            onNone: () => channels.resume(path.id),
+            onSome: (credentials) =>
+              channels.connect(path.id, credentials, Option.fromNullable(payload.verification_code))
+          })
+          return stateItem(yield* connected)
+        }).pipe(Effect.catchTags(loginProblems("verification_code")))
+      )
+      .handle("showQr", ({ path, request }) =>
+        Effect.gen(function* () {
+          const state = yield* linking.shown(path.id)
+          const qr = Option.filter(state.shown, ({ as }) => as === "qr")
+          if (Option.isNone(qr) || !wantsPicture(request.headers["accept"])) return linkItem(state)
+          return HttpServerResponse.uint8Array(yield* picture(qr.value.secret), { contentType: "image/png" })
+        }).pipe(
+          Effect.catchTags({
+            ChannelNotFound: () => new Problem.NotFound({ message: "No such account." }),
+            ChannelStateForbids: ({ message }) => new Problem.Conflict({ message })
+          })
+        )
       )
       .handle("answerChallenge", ({ path, payload }) =>
         channels
@@ -105,10 +166,26 @@ export const AccountsHttp = HttpApiBuilder.group(ServiceApi, "accounts", (handle
           .pipe(Effect.map(stateItem), Effect.catchTags(loginProblems("code")))
       )
       .handle("disconnectAccount", ({ path }) =>
-        channels.disconnect(path.id).pipe(
-          Effect.map(stateItem),
-          Effect.catchTag("ChannelNotFound", () => new Problem.NotFound({ message: "No such account." }))
-        )
+        channels.disconnect(path.id).pipe(Effect.map(stateItem), Effect.catchTag("ChannelNotFound", noSuchAccount))
+      )
+      .handle("logoutAccount", ({ path }) =>
+        Effect.gen(function* () {
+          const { platform } = yield* channels.byId(path.id)
+          return stateItem(yield* platform === "platform_a" ? linking.logout(path.id) : channels.logout(path.id))
+        }).pipe(Effect.catchTag("ChannelNotFound", noSuchAccount))
+      )
+      .handle("rotateToken", ({ path }) =>
+        Effect.gen(function* () {
+          const channel = yield* channelOfPath(path.id)
+          return { data: { id: channel.id, token: yield* channels.rotateToken(channel) } }
+        })
+      )
+      .handle("getPacing", ({ path }) => Effect.map(channelOfPath(path.id), ({ paces }) => ({ data: paces })))
+      .handle("putPacing", ({ path, payload }) =>
+        Effect.gen(function* () {
+          yield* channels.putPacing(yield* channelOfPath(path.id), payload)
+          return { data: payload }
+        })
       )
   })
 )

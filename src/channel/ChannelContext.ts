@@ -3,6 +3,10 @@ import { AiLogRepo } from "../reply/AiLogRepo.ts"
 import { AiLogs } from "../reply/AiLogs.ts"
 import { AiSettings } from "../reply/AiSettings.ts"
 import { AutoReply } from "../reply/AutoReply.ts"
+import { ReplyJobRepo } from "../reply/ReplyJobRepo.ts"
+import * as ReplyQueue from "../reply/ReplyQueue.ts"
+import { Rules } from "../reply/Rules.ts"
+import { TrialReply } from "../reply/TrialReply.ts"
 import * as ChannelEntity from "./actor/ChannelEntity.ts"
 import * as WakeChannels from "./actor/WakeChannels.ts"
 import { ChannelRepo } from "./ChannelRepo.ts"
@@ -11,30 +15,46 @@ import { Channels } from "./Channels.ts"
 import { ChannelSessions } from "./ChannelSessions.ts"
 import { ChatRepo } from "./ChatRepo.ts"
 import { Chats } from "./Chats.ts"
+import { LinkedChannels } from "./LinkedChannels.ts"
+import { Linking } from "./Linking.ts"
 import { MessageRepo } from "./MessageRepo.ts"
 import { Messages } from "./Messages.ts"
+import { QuietPolls } from "./QuietPolls.ts"
+import { SendGate } from "./SendGate.ts"
 import { SendQueue } from "./SendQueue.ts"
 import { SendWatch } from "./SendWatch.ts"
 
-const repos = Layer.mergeAll(ChannelRepo.Default, ChatRepo.Default, MessageRepo.Default, AiLogRepo.Default)
+const repos = Layer.mergeAll(
+  ChannelRepo.Default,
+  ChatRepo.Default,
+  MessageRepo.Default,
+  AiLogRepo.Default,
+  ReplyJobRepo.Default
+)
 
 const messages = Messages.layer.pipe(
-  Layer.provideMerge(Layer.mergeAll(AiLogs.layer, SendWatch.layer)),
+  Layer.provideMerge(Layer.mergeAll(AiLogs.layer, SendWatch.layer, SendQueue.layer, QuietPolls.layer)),
   Layer.provideMerge(repos)
 )
 
 /** What callers and actors use of the channel and reply contexts; wants the waker and the outside world. */
 export const services = Layer.mergeAll(
-  Channels.layer,
+  Linking.layer.pipe(Layer.provideMerge(Channels.layer)),
   Chats.layer,
-  SendQueue.layer,
   ChannelSessions.layer,
-  AutoReply.layer
-).pipe(Layer.provideMerge(ChannelReplies.layer), Layer.provideMerge(AiSettings.layer), Layer.provideMerge(messages))
+  LinkedChannels.layer,
+  SendGate.layer
+).pipe(
+  Layer.provideMerge(Layer.merge(AutoReply.layer, TrialReply.layer)),
+  Layer.provideMerge(Rules.layer),
+  Layer.provideMerge(ChannelReplies.layer),
+  Layer.provideMerge(AiSettings.layer),
+  Layer.provideMerge(messages)
+)
 
 /** Both contexts with their actors. */
 export const layer = (options: { readonly pollInterval: Duration.Duration }) =>
-  Layer.mergeAll(ChannelEntity.layer(options), WakeChannels.layer).pipe(
+  Layer.mergeAll(ChannelEntity.layer(options), WakeChannels.layer(options), ReplyQueue.layer).pipe(
     Layer.provideMerge(services),
     Layer.provide(WakeChannels.waker)
   )

@@ -1,7 +1,8 @@
 import { SqlClient, SqlSchema } from "@effect/sql"
-import { Effect, Schema } from "effect"
+import { DateTime, Effect, Schema } from "effect"
 import { PlatformName } from "../platform/domain/PlatformEvent.ts"
 import { Channel, ChannelId, ChannelStatus } from "./domain/Channel.ts"
+import { Pacing } from "./domain/Pacing.ts"
 
 /** A channel with what only its actor and its logins may see. `loginCount` tells one login's session from the next. */
 const ChannelRow = Schema.Struct({
@@ -9,9 +10,8 @@ const ChannelRow = Schema.Struct({
   sessionSealed: Schema.OptionFromNullOr(Schema.String),
   loginCount: Schema.Int,
   pollCursor: Schema.OptionFromNullOr(Schema.String),
-  pausedUntil: Schema.OptionFromNullOr(Schema.DateTimeUtcFromDate),
-  frozenUntil: Schema.OptionFromNullOr(Schema.DateTimeUtcFromDate),
-  setbacks: Schema.Int
+  setbacks: Schema.Int,
+  hasUnsent: Schema.Boolean
 })
 
 const Login = Schema.Struct({
@@ -30,6 +30,13 @@ const Turn = Schema.Struct({
   pollCursor: Schema.String,
   at: Schema.DateTimeUtcFromDate
 })
+
+/** A poll that found nothing. */
+export interface QuietTurn {
+  readonly id: ChannelId
+  readonly loginCount: number
+  readonly at: DateTime.Utc
+}
 
 const Rest = Schema.Struct({
   id: ChannelId,
@@ -79,11 +86,15 @@ export class ChannelRepo extends Effect.Service<ChannelRepo>()("gatehouse/channe
       }),
       Effect.orDie
     )
-    const connected = Effect.fn("ChannelRepo.connected")(
+    /** Connected channels that have not been heard of since then, although nothing keeps them from polling. */
+    const silentSince = Effect.fn("ChannelRepo.silentSince")(
       SqlSchema.findAll({
-        Request: Schema.Void,
+        Request: Schema.Struct({ since: Schema.DateTimeUtcFromDate, now: Schema.DateTimeUtcFromDate }),
         Result: Schema.Struct({ id: ChannelId }),
-        execute: () => sql`SELECT id FROM channels WHERE status = 'connected' ORDER BY id`
+        execute: ({ now, since }) => sql`
+          SELECT id FROM channels WHERE status IN ('connecting', 'qr_required')
+          OR (status = 'connected' AND (last_synced_at IS NULL OR last_synced_at < ${since})
+            AND (paused_until IS NULL OR paused_until < ${now})) ORDER BY id`
       }),
       Effect.orDie
     )
@@ -101,8 +112,44 @@ export class ChannelRepo extends Effect.Service<ChannelRepo>()("gatehouse/channe
       SqlSchema.findOne({
         Request: ChannelId,
         Result: ChannelRow,
-        execute: (id) => sql`SELECT * FROM channels WHERE id = ${id}`
+        execute: (id) => sql`
+          SELECT *, EXISTS (SELECT 1 FROM messages WHERE channel_id = channels.id AND status IN ('queued', 'sending'))
+            AS has_unsent
+          FROM channels WHERE id = ${id}`
       }),
+      Effect.orDie
+    )
+    const putPacing = Effect.fn("ChannelRepo.putPacing")(
+      (id: ChannelId, pacing: Pacing) =>
+        Effect.flatMap(
+          Schema.encode(Schema.parseJson(Pacing))(pacing),
+          (text) => sql`UPDATE channels SET pacing = ${text} WHERE id = ${id}`
+        ),
+      Effect.asVoid,
+      Effect.orDie
+    )
+    const replaceToken = Effect.fn("ChannelRepo.replaceToken")(
+      (id: ChannelId, tokenDigest: string) => sql`
+        UPDATE channels SET token_digest = ${tokenDigest} WHERE id = ${id} RETURNING id`,
+      Effect.map((rows) => rows.length === 1),
+      Effect.orDie
+    )
+    /** Goes on with the session that was kept; what the platform asked to wait for is waited for. */
+    const resume = Effect.fn("ChannelRepo.resume")(
+      SqlSchema.findOne({
+        Request: Schema.Struct({ id: ChannelId, at: Schema.DateTimeUtcFromDate }),
+        Result: Channel,
+        execute: ({ at, id }) => sql`
+          UPDATE channels SET status = 'connected', last_error = NULL, connected_at = ${at}, login_count = login_count + 1
+          WHERE id = ${id} AND session_sealed IS NOT NULL AND status = 'disconnected' AND connected_at IS NOT NULL
+          RETURNING *`
+      }),
+      Effect.orDie
+    )
+    /** The session is gone for good. */
+    const forgetSession = Effect.fn("ChannelRepo.forgetSession")(
+      (id: ChannelId) => sql`UPDATE channels SET session_sealed = NULL, login_count = login_count + 1 WHERE id = ${id}`,
+      Effect.asVoid,
       Effect.orDie
     )
     /** Each login has a number of its own; the session of another user begins at its own baseline. */
@@ -152,6 +199,17 @@ export class ChannelRepo extends Effect.Service<ChannelRepo>()("gatehouse/channe
       Effect.map((rows: ReadonlyArray<unknown>) => rows.length === 1),
       Effect.orDie
     )
+    /** Notes polls that found nothing, many at once; answers the channels whose session is still the one polled with. */
+    const quiet = Effect.fn("ChannelRepo.quiet")(
+      (turns: ReadonlyArray<QuietTurn>) => sql`
+        UPDATE channels c SET last_synced_at = turn.at
+        FROM unnest(${turns.map(({ id }) => id)}::uuid[], ${turns.map(({ loginCount }) => loginCount)}::int[],
+          ${turns.map(({ at }) => DateTime.formatIso(at))}::timestamptz[]) AS turn(id, login_count, at)
+        WHERE c.id = turn.id AND c.login_count = turn.login_count AND c.status = 'connected' RETURNING c.id`,
+      Effect.flatMap(Schema.decodeUnknown(Schema.Array(Schema.Struct({ id: ChannelId })))),
+      Effect.map((rows) => new Set(rows.map(({ id }) => id))),
+      Effect.orDie
+    )
     const rest = Effect.fn("ChannelRepo.rest")(
       SqlSchema.void({
         Request: Rest,
@@ -174,13 +232,18 @@ export class ChannelRepo extends Effect.Service<ChannelRepo>()("gatehouse/channe
       byId,
       byTokenDigest,
       page,
-      connected,
+      silentSince,
       rename,
       remove,
       row,
+      putPacing,
+      replaceToken,
+      resume,
+      forgetSession,
       login,
       end,
       synced,
+      quiet,
       rest,
       noteError
     } as const

@@ -1,4 +1,4 @@
-import { Context, DateTime, Effect, Layer, Option, Redacted } from "effect"
+import { Context, DateTime, Effect, Layer, Option, Random, Redacted } from "effect"
 import { nextId } from "../kit/Id.ts"
 import { Seal } from "../kit/Seal.ts"
 import type { PlatformFailure, Polled, Session } from "../platform/Platform.ts"
@@ -8,18 +8,17 @@ import { ChannelWaker } from "./ChannelWaker.ts"
 import { Channel, type ChannelId, connectionData } from "./domain/Channel.ts"
 import { afterBlock, afterRateLimit } from "./domain/Pace.ts"
 import { Messages } from "./Messages.ts"
+import { QuietPolls } from "./QuietPolls.ts"
 
 /** A connected channel with its session in the clear, for one turn of its actor. */
 export interface OpenChannel {
   readonly channel: Channel
   readonly session: Session
   readonly cursor: Option.Option<string>
-  /** Neither polls nor sends before this. */
-  readonly pausedUntil: Option.Option<DateTime.Utc>
-  /** Sends nothing before this. */
-  readonly frozenUntil: Option.Option<DateTime.Utc>
   readonly loginCount: number
   readonly setbacks: number
+  /** Whether messages waited for the platform when it was opened. */
+  readonly hasUnsent: boolean
 }
 
 /**
@@ -29,10 +28,17 @@ export interface OpenChannel {
 export class ChannelSessions extends Context.Tag("gatehouse/channel/ChannelSessions")<
   ChannelSessions,
   {
-    readonly connected: Effect.Effect<ReadonlyArray<ChannelId>>
-    /** None unless the channel is connected. */
+    /** Connected channels that have not been heard of since then. */
+    readonly silentSince: (since: DateTime.Utc) => Effect.Effect<ReadonlyArray<ChannelId>>
+    /** None unless the channel is connected. Read once for as long as it is attended. */
     readonly open: (id: ChannelId) => Effect.Effect<Option.Option<OpenChannel>>
-    /** Stores what a poll found and where the next one goes on, in one transaction. True when there is news. */
+    /** Reads the channel anew and keeps it in memory: for its one actor, which hears of every change by a wake-up. */
+    readonly attend: (id: ChannelId) => Effect.Effect<Option.Option<OpenChannel>>
+    readonly unattend: (id: ChannelId) => void
+    /**
+     * Stores what a poll found and where the next one goes on, in one transaction. True when there is news. A poll that
+     * found nothing at all is only noted, together with others (`QuietPolls`).
+     */
     readonly keep: (open: OpenChannel, polled: Polled) => Effect.Effect<boolean>
     /** The platform asked to slow down, or blocked sending (contract, part 4, "Chats and messages"). */
     readonly rest: (open: OpenChannel, failure: PlatformFailure, what: "all" | "sending") => Effect.Effect<void>
@@ -51,30 +57,61 @@ export class ChannelSessions extends Context.Tag("gatehouse/channel/ChannelSessi
       const messages = yield* Messages
       const outbox = yield* Outbox
       const waker = yield* ChannelWaker
+      const quiet = yield* QuietPolls
       const seal = yield* Seal
+      const attended = new Map<ChannelId, OpenChannel>()
 
-      const open = Effect.fn("ChannelSessions.open")(function* (id: ChannelId) {
+      const read = Effect.fn("ChannelSessions.read")(function* (id: ChannelId) {
         const row = yield* repo.row(id)
         if (Option.isNone(row) || row.value.status !== "connected") return Option.none<OpenChannel>()
         if (Option.isNone(row.value.sessionSealed)) return Option.none<OpenChannel>()
         const session = yield* Effect.orDie(seal.open(row.value.sessionSealed.value, id))
-        const { frozenUntil, loginCount, pausedUntil, pollCursor, setbacks } = row.value
-        const channel = Channel.make(row.value)
-        return Option.some({ channel, session, cursor: pollCursor, pausedUntil, frozenUntil, loginCount, setbacks })
+        const { hasUnsent, loginCount, pollCursor, sessionSealed: _, setbacks, ...fields } = row.value
+        const channel = Channel.make(fields)
+        return Option.some({ channel, session, cursor: pollCursor, loginCount, setbacks, hasUnsent })
       })
 
-      const keep = Effect.fn("ChannelSessions.keep")(function* (opened: OpenChannel, polled: Polled) {
-        const { id } = opened.channel
-        const isSame = Redacted.value(polled.session) === Redacted.value(opened.session)
-        const sessionSealed = isSame ? Option.none() : Option.some(yield* seal.seal(polled.session, id))
-        const progress = repo.synced({
-          id,
-          loginCount: opened.loginCount,
-          sessionSealed,
-          pollCursor: polled.cursor,
-          at: yield* DateTime.now
+      const open = (id: ChannelId) =>
+        Effect.suspend(() => {
+          const known = attended.get(id)
+          return known === undefined ? read(id) : Effect.succeedSome(known)
         })
-        return yield* messages.record(opened.channel, polled.messages, progress)
+
+      /** What is in memory of the same login is never older than the row. */
+      const attend = (id: ChannelId) =>
+        Effect.map(read(id), (found) => {
+          const known = attended.get(id)
+          const opened = Option.map(found, (one) =>
+            known?.loginCount === one.loginCount ? { ...one, session: known.session, cursor: known.cursor } : one
+          )
+          Option.match(opened, { onNone: () => attended.delete(id), onSome: (one) => attended.set(id, one) })
+          return opened
+        })
+
+      /** What an attended channel is after a turn; nothing when its login was replaced meanwhile. */
+      const advance = (opened: OpenChannel, changes: Partial<OpenChannel>) => {
+        const known = attended.get(opened.channel.id)
+        if (known?.loginCount === opened.loginCount) attended.set(opened.channel.id, { ...known, ...changes })
+      }
+
+      const keep = Effect.fn("ChannelSessions.keep")(function* (opened: OpenChannel, polled: Polled) {
+        const { id, lastError } = opened.channel
+        const at = yield* DateTime.now
+        const { loginCount } = opened
+        const isSame = Redacted.value(polled.session) === Redacted.value(opened.session)
+        const isCalm = Option.isNone(lastError) && opened.setbacks === 0
+        const isQuiet = isCalm && isSame && polled.messages.length === 0
+        if (isQuiet && Option.contains(opened.cursor, polled.cursor)) {
+          quiet.note({ id, loginCount, at }, () => attended.delete(id))
+          return false
+        }
+        const sessionSealed = isSame ? Option.none<string>() : Option.some(yield* seal.seal(polled.session, id))
+        const progress = repo.synced({ id, loginCount, sessionSealed, pollCursor: polled.cursor, at })
+        const hasNews = yield* messages.record(opened.channel, polled.messages, progress)
+        if (!attended.has(id)) return hasNews
+        if (isCalm) advance(opened, { session: polled.session, cursor: Option.some(polled.cursor) })
+        else yield* attend(id)
+        return hasNews
       })
 
       const rest = Effect.fn("ChannelSessions.rest")(function* (
@@ -83,7 +120,7 @@ export class ChannelSessions extends Context.Tag("gatehouse/channel/ChannelSessi
         what: "all" | "sending"
       ) {
         const isAll = what === "all"
-        const wait = isAll ? afterRateLimit(setbacks + 1, retryAfter) : afterBlock(setbacks + 1)
+        const wait = isAll ? afterRateLimit(setbacks + 1, retryAfter, yield* Random.next) : afterBlock(setbacks + 1)
         const until = DateTime.addDuration(yield* DateTime.now, wait)
         yield* repo.rest({
           id: channel.id,
@@ -92,6 +129,7 @@ export class ChannelSessions extends Context.Tag("gatehouse/channel/ChannelSessi
           pausedUntil: isAll ? Option.some(until) : Option.none(),
           frozenUntil: isAll ? Option.none() : Option.some(until)
         })
+        if (attended.has(channel.id)) yield* attend(channel.id)
         yield* Effect.logWarning("a channel rests").pipe(
           Effect.annotateLogs({ channel: channel.id, what, reason, detail, until: DateTime.formatIso(until) })
         )
@@ -119,12 +157,18 @@ export class ChannelSessions extends Context.Tag("gatehouse/channel/ChannelSessi
           Effect.annotateLogs({ channel: channel.id, reason, detail })
         )
         yield* end(channel.id, loginCount, status, reason)
+        attended.delete(channel.id)
         yield* waker.wake(channel.id)
       })
 
       return ChannelSessions.of({
-        connected: Effect.map(repo.connected(), (rows) => rows.map(({ id }) => id)),
+        silentSince: (since) =>
+          Effect.flatMap(DateTime.now, (now) =>
+            Effect.map(repo.silentSince({ since, now }), (rows) => rows.map(({ id }) => id))
+          ),
         open,
+        attend,
+        unattend: (id) => void attended.delete(id),
         keep,
         rest,
         lost

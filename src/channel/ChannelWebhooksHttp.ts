@@ -11,24 +11,22 @@ import {
   endpointChanges,
   endpointFields,
   endpointOfPath,
+  endpointView,
   inactive,
   noDelivery,
-  noWebhook
+  noWebhook,
+  replayed
 } from "../webhook/EndpointHttp.ts"
 import { Endpoints } from "../webhook/Endpoints.ts"
 import { channelOfPath } from "./CallerChannelHttp.ts"
 
-const webhookItem = (endpoint: Endpoint) => ({
+const webhookItem = (now: DateTime.Utc) => (endpoint: Endpoint) => ({
   id: endpoint.id,
   account_id: endpoint.ownerId,
-  url: endpoint.url,
-  events: endpoint.events,
-  retry_count: endpoint.retryCount,
-  timeout_seconds: endpoint.timeoutSeconds,
-  is_active: endpoint.isActive,
-  disabled_reason: Option.getOrNull(endpoint.disabledReason),
-  created_at: DateTime.formatIso(endpoint.createdAt)
+  ...endpointView(endpoint, now)
 })
+
+const shown = (endpoint: Endpoint) => Effect.map(DateTime.now, (now) => webhookItem(now)(endpoint))
 
 export const ChannelWebhooksHttp = HttpApiBuilder.group(ServiceApi, "channelWebhooks", (handlers) =>
   Effect.gen(function* () {
@@ -40,7 +38,12 @@ export const ChannelWebhooksHttp = HttpApiBuilder.group(ServiceApi, "channelWebh
         Effect.gen(function* () {
           const channel = yield* channelOfPath(path.id)
           const page = yield* pageOf(urlParams)
-          return pageAnswer(yield* endpoints.page(channel.id, page), page.limit, ({ id }) => id, webhookItem)
+          return pageAnswer(
+            yield* endpoints.page(channel.id, page),
+            page.limit,
+            ({ id }) => id,
+            webhookItem(yield* DateTime.now)
+          )
         })
       )
       .handle("createWebhook", ({ path, payload }) =>
@@ -48,25 +51,25 @@ export const ChannelWebhooksHttp = HttpApiBuilder.group(ServiceApi, "channelWebh
           const channel = yield* channelOfPath(path.id)
           const owner = { kind: "account", id: channel.id } as const
           const { endpoint, secret } = yield* endpoints.create({ owner, ...endpointFields(payload) })
-          return { data: { ...webhookItem(endpoint), secret } }
+          return { data: { ...(yield* shown(endpoint)), secret } }
         }).pipe(Effect.catchTags(badTarget))
       )
       .handle("getWebhook", ({ path }) =>
-        Effect.map(endpointOfPath("account", path.webhook), (endpoint) => ({ data: webhookItem(endpoint) })).pipe(
-          Effect.catchTags(noWebhook)
-        )
+        Effect.gen(function* () {
+          return { data: yield* shown(yield* endpointOfPath("account", path.webhook)) }
+        }).pipe(Effect.catchTags(noWebhook))
       )
       .handle("updateWebhook", ({ path, payload }) =>
         Effect.gen(function* () {
           const { id } = yield* endpointOfPath("account", path.webhook)
-          return { data: webhookItem(yield* endpoints.update(id, endpointChanges(payload))) }
+          return { data: yield* shown(yield* endpoints.update(id, endpointChanges(payload))) }
         }).pipe(Effect.catchTags({ ...noWebhook, ...badTarget }))
       )
       .handle("rotateWebhookSecret", ({ path, payload }) =>
         Effect.gen(function* () {
           const { id } = yield* endpointOfPath("account", path.webhook)
           const { endpoint, secret } = yield* endpoints.rotateSecret(id, Duration.seconds(payload.overlap_seconds))
-          return { data: { ...webhookItem(endpoint), secret } }
+          return { data: { ...(yield* shown(endpoint)), secret } }
         }).pipe(Effect.catchTags(noWebhook))
       )
       .handle("testWebhook", ({ path }) =>
@@ -75,6 +78,11 @@ export const ChannelWebhooksHttp = HttpApiBuilder.group(ServiceApi, "channelWebh
           const id = yield* endpoints.test(endpoint, { webhook_id: endpoint.id, account_id: endpoint.ownerId })
           return { data: deliveryItem(yield* deliveries.byId("account", id)) }
         }).pipe(Effect.catchTags({ ...noDelivery, ...inactive, ...noWebhook }))
+      )
+      .handle("replayWebhook", ({ path, payload }) =>
+        Effect.flatMap(endpointOfPath("account", path.webhook), (endpoint) => replayed(endpoint, payload)).pipe(
+          Effect.catchTags({ ...inactive, ...noWebhook })
+        )
       )
       .handle("deleteWebhook", ({ path }) =>
         Effect.gen(function* () {

@@ -4,11 +4,14 @@ import { Seal } from "../kit/Seal.ts"
 import * as SecretToken from "../kit/SecretToken.ts"
 import { type Credentials, LoginStep, PlatformB, type PlatformFailure, type Session } from "../platform/Platform.ts"
 import type { PlatformName } from "../platform/domain/PlatformEvent.ts"
+import { Endpoints } from "../webhook/Endpoints.ts"
 import { Outbox } from "../webhook/Outbox.ts"
 import { ChannelRepo } from "./ChannelRepo.ts"
 import { ChannelWaker } from "./ChannelWaker.ts"
 import { Channel, ChannelId, connectionData } from "./domain/Channel.ts"
 import type { GatewayEvent } from "./domain/GatewayEvent.ts"
+import type { Pacing } from "./domain/Pacing.ts"
+import { SendQueue } from "./SendQueue.ts"
 
 const tokenPrefix = "gh_ch_"
 
@@ -46,7 +49,12 @@ export class Channels extends Context.Tag("gatehouse/channel/Channels")<
     readonly byId: (id: string) => Effect.Effect<Channel, ChannelNotFound>
     readonly page: (page: ChannelPage) => Effect.Effect<ReadonlyArray<Channel>>
     readonly rename: (channel: Channel, name: string) => Effect.Effect<Channel>
+    /** With all that it stored; its webhooks go and what is due to them is canceled. */
     readonly remove: (channel: Channel) => Effect.Effect<void>
+    /** A new token; the one before is worth nothing from now on. */
+    readonly rotateToken: (channel: Channel) => Effect.Effect<Redacted.Redacted<string>>
+    /** Holds from the next send on, also for what waits already. */
+    readonly putPacing: (channel: Channel, pacing: Pacing) => Effect.Effect<void>
     /** None for a token that is malformed or unknown. */
     readonly authenticate: (
       token: Redacted.Redacted<string>
@@ -61,8 +69,12 @@ export class Channels extends Context.Tag("gatehouse/channel/Channels")<
       credentials: Credentials,
       code: Redacted.Redacted<string>
     ) => Effect.Effect<Channel, ConnectFailure>
+    /** Connects a disconnected channel again by the session that it kept. */
+    readonly resume: (id: string) => Effect.Effect<Channel, ChannelNotFound | ChannelStateForbids>
     /** Stops the channel and keeps its session. */
     readonly disconnect: (id: string) => Effect.Effect<Channel, ChannelNotFound>
+    /** Stops the channel and destroys its session. */
+    readonly logout: (id: string) => Effect.Effect<Channel, ChannelNotFound>
   }
 >() {
   static readonly layer = Layer.effect(
@@ -73,6 +85,8 @@ export class Channels extends Context.Tag("gatehouse/channel/Channels")<
       const seal = yield* Seal
       const outbox = yield* Outbox
       const waker = yield* ChannelWaker
+      const endpoints = yield* Endpoints
+      const queue = yield* SendQueue
       const underWay = new Set<ChannelId>()
 
       const byId = Effect.fn("Channels.byId")(function* (id: string) {
@@ -157,6 +171,7 @@ export class Channels extends Context.Tag("gatehouse/channel/Channels")<
           Effect.ensuring(Effect.sync(() => underWay.delete(channel.id)))
         )
         const changed = yield* applyStep(channel, step)
+        if (changed.status === "connected") yield* queue.release(channel.id)
         yield* waker.wake(channel.id)
         return changed
       })
@@ -164,7 +179,9 @@ export class Channels extends Context.Tag("gatehouse/channel/Channels")<
       const platformB = Effect.fn("Channels.platformB")(function* (id: string) {
         const channel = yield* byId(id)
         if (channel.platform === "platform_b") return channel
-        return yield* new ChannelStateForbids({ message: "Channels of platform_a cannot be connected yet." })
+        return yield* new ChannelStateForbids({
+          message: "Channels of platform_a have no challenge: link them by a QR or pairing code."
+        })
       })
 
       const connect = Effect.fn("Channels.connect")(function* (
@@ -192,20 +209,49 @@ export class Channels extends Context.Tag("gatehouse/channel/Channels")<
         return yield* through(channel, platform.answerChallenge({ credentials, pending: pending.value, code }))
       })
 
-      const leave = Effect.fn("Channels.leave")(
-        function* (id: ChannelId) {
-          const left = yield* repo.end({ id, loginCount: null, status: "disconnected", reason: null })
-          if (Option.isSome(left)) yield* tell(left.value, "connection.disconnected")
-        },
-        (effect) => outbox.transaction(effect),
-        Effect.orDie
-      )
+      const resume = Effect.fn("Channels.resume")(function* (id: string) {
+        const channel = yield* platformB(id)
+        const at = yield* DateTime.now
+        const resumed = yield* repo
+          .resume({ id: channel.id, at })
+          .pipe(
+            Effect.tap(Option.match({ onNone: () => Effect.void, onSome: (one) => tell(one, "connection.connected") })),
+            (effect) => outbox.transaction(effect),
+            Effect.orDie
+          )
+        if (Option.isNone(resumed)) {
+          return yield* new ChannelStateForbids({ message: "The channel keeps no session that it could go on with." })
+        }
+        yield* waker.wake(channel.id)
+        return resumed.value
+      })
 
-      const disconnect = Effect.fn("Channels.disconnect")(function* (id: string) {
+      const leave = Effect.fn("Channels.leave")(function* (id: string, session: "kept" | "destroyed") {
         const channel = yield* byId(id)
-        yield* leave(channel.id)
+        yield* Effect.gen(function* () {
+          const left = yield* repo.end({ id: channel.id, loginCount: null, status: "disconnected", reason: null })
+          if (session === "destroyed") yield* repo.forgetSession(channel.id)
+          if (Option.isSome(left)) yield* tell(left.value, "connection.disconnected")
+        }).pipe((effect) => outbox.transaction(effect), Effect.orDie)
         yield* waker.wake(channel.id)
         return yield* byId(id)
+      })
+
+      const remove = Effect.fn("Channels.remove")(function* ({ id }: Channel) {
+        yield* Effect.orDie(outbox.transaction(Effect.zipRight(endpoints.removeOf(id), repo.remove(id))))
+        yield* waker.wake(id)
+      })
+
+      const rotateToken = Effect.fn("Channels.rotateToken")(function* ({ id }: Channel) {
+        const token = yield* SecretToken.makeToken(tokenPrefix)
+        yield* repo.replaceToken(id, SecretToken.digest(token))
+        return token
+      })
+
+      const putPacing = Effect.fn("Channels.putPacing")(function* ({ id }: Channel, pacing: Pacing) {
+        yield* repo.putPacing(id, pacing)
+        yield* queue.release(id)
+        yield* waker.wake(id)
       })
 
       return Channels.of({
@@ -213,14 +259,18 @@ export class Channels extends Context.Tag("gatehouse/channel/Channels")<
         byId,
         page: ({ before, limit }) => repo.page({ before: Option.getOrNull(before), limit }),
         rename: (channel, name) => Effect.as(repo.rename(channel.id, name), Channel.make({ ...channel, name })),
-        remove: (channel) => Effect.zipRight(repo.remove(channel.id), waker.wake(channel.id)),
+        remove,
+        rotateToken,
+        putPacing,
         authenticate: (token) =>
           SecretToken.isWellFormed(tokenPrefix, token)
             ? repo.byTokenDigest(SecretToken.digest(token))
             : Effect.succeedNone,
         connect,
         answerChallenge,
-        disconnect
+        resume,
+        disconnect: (id) => leave(id, "kept"),
+        logout: (id) => leave(id, "destroyed")
       })
     })
   )

@@ -6,6 +6,11 @@ import { ChannelId } from "./domain/Channel.ts"
 import { Chat } from "./domain/Chat.ts"
 import type { MessageId } from "./domain/Message.ts"
 
+const Answerable = Schema.Struct({
+  ...Chat.fields,
+  humanWroteAt: Schema.OptionFromNullOr(Schema.DateTimeUtcFromDate)
+})
+
 export class ChatRepo extends Effect.Service<ChatRepo>()("gatehouse/channel/ChatRepo", {
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -17,6 +22,25 @@ export class ChatRepo extends Effect.Service<ChatRepo>()("gatehouse/channel/Chat
         execute: ({ channelId, chatId }) =>
           sql`SELECT * FROM chats WHERE channel_id = ${channelId} AND chat_id = ${chatId}`
       }),
+      Effect.orDie
+    )
+    /** A chat, and when a person last wrote in it in the channel's name. */
+    const answerable = Effect.fn("ChatRepo.answerable")(
+      SqlSchema.findOne({
+        Request: Schema.Struct({ channelId: Schema.String, chatId: Schema.String }),
+        Result: Answerable,
+        execute: ({ channelId, chatId }) => sql`
+          SELECT chats.*, (SELECT max(timestamp) FROM messages WHERE channel_id = ${channelId}
+            AND chat_id = ${chatId} AND source = 'manual') AS human_wrote_at
+          FROM chats WHERE channel_id = ${channelId} AND chat_id = ${chatId}`
+      }),
+      Effect.orDie
+    )
+    /** The chat stays as it is until the transaction ends. */
+    const hold = Effect.fn("ChatRepo.hold")(
+      ({ channelId, chatId }: { readonly channelId: string; readonly chatId: string }) =>
+        sql`SELECT 1 FROM chats WHERE channel_id = ${channelId} AND chat_id = ${chatId} FOR SHARE`,
+      Effect.asVoid,
       Effect.orDie
     )
     /** Counts what happened in a chat; true when the chat was not known before. */
@@ -93,6 +117,6 @@ export class ChatRepo extends Effect.Service<ChatRepo>()("gatehouse/channel/Chat
       Effect.asVoid,
       Effect.orDie
     )
-    return { byId, touch, page, update, canonical, learn } as const
+    return { byId, answerable, hold, touch, page, update, canonical, learn } as const
   })
 }) {}

@@ -1,8 +1,9 @@
-import { SqlClient, SqlSchema } from "@effect/sql"
+import { SqlClient, SqlSchema, type Statement } from "@effect/sql"
 import { DateTime, Effect, Option, Schema } from "effect"
 import type { SentMessage } from "../platform/Platform.ts"
 import { MessageType } from "../platform/domain/PlatformEvent.ts"
 import { ChannelId } from "./domain/Channel.ts"
+import type { Pacing } from "./domain/Pacing.ts"
 import { mayComeFrom, Message, MessageId, type MessageStatus } from "./domain/Message.ts"
 
 const Row = Schema.Struct({ ...Message.fields, createdAt: Schema.DateTimeUtcFromDate })
@@ -12,6 +13,10 @@ const WindowRow = Schema.Struct({
   type: MessageType,
   body: Schema.String
 })
+const Unsent = Schema.Struct({ ...Message.fields, isOpening: Schema.Boolean })
+const Mark = Schema.OptionFromNullOr(Schema.DateTimeUtcFromDate)
+const MarksRow = Schema.Struct({ latest: Mark, perMinute: Mark, perHour: Mark, perDay: Mark, newChats: Mark })
+type Caps = Omit<Pacing, "gap_seconds">
 const Ids = Schema.Array(Schema.Struct({ id: MessageId }))
 
 export class MessageRepo extends Effect.Service<MessageRepo>()("gatehouse/channel/MessageRepo", {
@@ -36,6 +41,14 @@ export class MessageRepo extends Effect.Service<MessageRepo>()("gatehouse/channe
         Request: Schema.String,
         Result: Message,
         execute: (id) => sql`SELECT * FROM messages WHERE id = ${id}`
+      }),
+      Effect.orDie
+    )
+    const byIds = Effect.fn("MessageRepo.byIds")(
+      SqlSchema.findAll({
+        Request: Schema.Array(Schema.String),
+        Result: Message,
+        execute: (ids) => sql`SELECT * FROM messages WHERE id = ANY(${ids}::uuid[])`
       }),
       Effect.orDie
     )
@@ -70,23 +83,93 @@ export class MessageRepo extends Effect.Service<MessageRepo>()("gatehouse/channe
         Request: Schema.Struct({
           channelId: Schema.String,
           chatId: Schema.String,
-          upTo: Schema.String,
+          upTo: Schema.NullOr(Schema.String),
           limit: Schema.Int
         }),
         Result: WindowRow,
         execute: ({ channelId, chatId, limit, upTo }) => sql`
           SELECT id, direction, type, body FROM messages WHERE channel_id = ${channelId} AND chat_id = ${chatId}
-          AND (direction = 'outgoing' OR id <= ${upTo}) AND status NOT IN ('failed', 'deleted')
+          AND (direction = 'outgoing' OR ${upTo}::uuid IS NULL OR id <= ${upTo}::uuid) AND status NOT IN ('failed', 'deleted')
           ORDER BY id DESC LIMIT ${limit}`
       }),
       Effect.orDie
     )
+    /** The oldest that is first in its chat and does not wait for a later moment. */
     const nextUnsent = Effect.fn("MessageRepo.nextUnsent")(
       SqlSchema.findOne({
+        Request: Schema.Struct({ channelId: ChannelId, now: Schema.DateTimeUtcFromDate }),
+        Result: Unsent,
+        execute: ({ channelId, now }) => sql`
+          SELECT m.*, m.chat_id NOT LIKE 'pb:%' AND NOT EXISTS (
+            SELECT 1 FROM chats c WHERE c.channel_id = m.channel_id AND c.chat_id = m.chat_id) AS is_opening
+          FROM messages m WHERE m.channel_id = ${channelId} AND m.status IN ('queued', 'sending')
+          AND (m.not_before IS NULL OR m.not_before <= ${now} OR m.status = 'sending')
+          AND NOT EXISTS (SELECT 1 FROM messages e WHERE e.channel_id = m.channel_id AND e.chat_id = m.chat_id
+            AND e.id < m.id AND e.status IN ('queued', 'sending'))
+          ORDER BY m.id LIMIT 1`
+      }),
+      Effect.orDie
+    )
+    /** When the first of those that wait for a moment may be tried. */
+    const nextMoment = Effect.fn("MessageRepo.nextMoment")(
+      SqlSchema.findOne({
         Request: ChannelId,
-        Result: Message,
+        Result: Schema.Struct({ notBefore: Schema.DateTimeUtcFromDate }),
         execute: (channelId) => sql`
-          SELECT * FROM messages WHERE channel_id = ${channelId} AND status IN ('queued', 'sending') ORDER BY id LIMIT 1`
+          SELECT not_before FROM messages WHERE channel_id = ${channelId} AND status IN ('queued', 'sending')
+          AND not_before IS NOT NULL ORDER BY not_before LIMIT 1`
+      }),
+      Effect.map(Option.map(({ notBefore }) => notBefore)),
+      Effect.orDie
+    )
+    /** The sends that decide when this one may be (`Marks`). */
+    const marks = Effect.fn("MessageRepo.marks")(
+      (channelId: ChannelId, id: MessageId, caps: Caps) => {
+        const nth = (back: number | null, only: Statement.Fragment) => sql`(
+          SELECT tried_at FROM messages WHERE channel_id = ${channelId} AND tried_at IS NOT NULL AND id <> ${id} ${only}
+          ORDER BY tried_at DESC LIMIT ${back === null ? 0 : 1} OFFSET ${(back ?? 1) - 1})`
+        return sql`SELECT ${nth(1, sql``)} AS latest, ${nth(caps.per_minute, sql``)} AS per_minute,
+          ${nth(caps.per_hour, sql``)} AS per_hour, ${nth(caps.per_day, sql``)} AS per_day,
+          ${nth(caps.new_chats_per_day, sql`AND opens_chat`)} AS new_chats`
+      },
+      Effect.flatMap(Schema.decodeUnknown(Schema.Tuple(MarksRow))),
+      Effect.map(([row]) => row),
+      Effect.orDie
+    )
+    /** Committed before the platform is asked. */
+    const begin = Effect.fn("MessageRepo.begin")(
+      (id: MessageId, isOpening: boolean, at: DateTime.Utc) => sql`
+        UPDATE messages SET status = 'sending', error = NULL, not_before = NULL, tried_at = ${DateTime.toDateUtc(at)},
+          opens_chat = ${isOpening}
+        WHERE id = ${id} AND status IN ('queued', 'sending')`,
+      Effect.asVoid,
+      Effect.orDie
+    )
+    /** Lets one message, or all that are queued in its channel, wait at least until then. */
+    const defer = Effect.fn("MessageRepo.defer")(
+      (channelId: ChannelId, id: Option.Option<MessageId>, until: DateTime.Utc) => sql`
+        UPDATE messages SET not_before = greatest(not_before, ${DateTime.toDateUtc(until)})
+        WHERE channel_id = ${channelId} AND status = 'queued'
+        AND id = coalesce(${Option.getOrNull(id)}::uuid, id)`,
+      Effect.asVoid,
+      Effect.orDie
+    )
+    /** A bound that no longer holds: what it kept waiting may be looked at again. */
+    const undefer = Effect.fn("MessageRepo.undefer")(
+      (channelId: ChannelId) => sql`
+        UPDATE messages SET not_before = NULL
+        WHERE channel_id = ${channelId} AND status = 'queued' AND not_before IS NOT NULL`,
+      Effect.asVoid,
+      Effect.orDie
+    )
+    /** Channels with messages that may be tried by now. */
+    const channelsWithUnsent = Effect.fn("MessageRepo.channelsWithUnsent")(
+      SqlSchema.findAll({
+        Request: Schema.DateTimeUtcFromDate,
+        Result: Schema.Struct({ channelId: ChannelId }),
+        execute: (now) => sql`
+          SELECT DISTINCT channel_id FROM messages
+          WHERE status IN ('queued', 'sending') AND (not_before IS NULL OR not_before <= ${now})`
       }),
       Effect.orDie
     )
@@ -107,7 +190,7 @@ export class MessageRepo extends Effect.Service<MessageRepo>()("gatehouse/channe
         UPDATE messages SET status = 'sent', error = NULL, chat_id = ${chatId},
           timestamp = ${DateTime.toDateUtc(timestamp)},
           platform_message_id = CASE WHEN NOT EXISTS (
-            SELECT 1 FROM messages o WHERE o.channel_id = ${channelId} AND o.chat_id = ${chatId}
+            SELECT 1 FROM messages o WHERE o.id <> ${id} AND o.channel_id = ${channelId} AND o.chat_id = ${chatId}
             AND o.platform_message_id = ${platformMessageId}::text) THEN ${platformMessageId}::text END
         WHERE id = ${id} AND status IN ('queued', 'sending') RETURNING id`,
       Effect.map((rows) => rows.length === 1),
@@ -121,6 +204,23 @@ export class MessageRepo extends Effect.Service<MessageRepo>()("gatehouse/channe
       Effect.asVoid,
       Effect.orDie
     )
-    return { insert, byId, ownAmong, page, window, nextUnsent, move, markSent, readdress } as const
+    return {
+      insert,
+      byId,
+      byIds,
+      ownAmong,
+      page,
+      window,
+      nextUnsent,
+      nextMoment,
+      marks,
+      begin,
+      defer,
+      undefer,
+      channelsWithUnsent,
+      move,
+      markSent,
+      readdress
+    } as const
   })
 }) {}

@@ -1,9 +1,10 @@
-import { Array, Context, Data, DateTime, Effect, Layer, Metric, Option } from "effect"
+import { Array, Context, Data, DateTime, Effect, Either, Layer, Metric, Option } from "effect"
 import { nextId } from "../kit/Id.ts"
 import { idOfRequest } from "../kit/Idempotency.ts"
 import { messages as messageCount } from "../Metrics.ts"
 import type { SentMessage } from "../platform/Platform.ts"
 import type { SeenMessage } from "../platform/domain/PlatformEvent.ts"
+import { recipient } from "../platform/domain/Recipient.ts"
 import { AiLogs } from "../reply/AiLogs.ts"
 import { Outbox } from "../webhook/Outbox.ts"
 import { ChannelWaker } from "./ChannelWaker.ts"
@@ -11,7 +12,7 @@ import { ChatRepo } from "./ChatRepo.ts"
 import type { Channel, ChannelId } from "./domain/Channel.ts"
 import { chatItem } from "./domain/Chat.ts"
 import type { GatewayEvent } from "./domain/GatewayEvent.ts"
-import { Message, MessageId, messageItem } from "./domain/Message.ts"
+import { Message, MessageId, messageItem, namesIn } from "./domain/Message.ts"
 import { MessageRepo } from "./MessageRepo.ts"
 import { SendWatch } from "./SendWatch.ts"
 
@@ -23,8 +24,6 @@ export class MessageRefused extends Data.TaggedError("MessageRefused")<{ readonl
 
 const patience = "10 seconds"
 const unknownRecipient = "unknown_user"
-
-const address = /^(pb:\d{1,40}|pbuser:[\w.]{1,64})$/
 
 /**
  * Stored messages and what follows from them (gateway specification, part 6; contract, part 4 "Chats and messages"):
@@ -56,7 +55,8 @@ export class Messages extends Context.Tag("gatehouse/channel/Messages")<
     readonly sendText: (
       channel: Channel,
       to: string,
-      body: string
+      body: string,
+      source?: "api" | "ai"
     ) => Effect.Effect<Message, NotConnected | RecipientWrong | MessageRefused>
     readonly page: (
       channelId: ChannelId,
@@ -136,7 +136,7 @@ export class Messages extends Context.Tag("gatehouse/channel/Messages")<
 
       const markSent = Effect.fn("Messages.markSent")(function* (message: Message, sent: SentMessage) {
         const isFirst = yield* repo.markSent(message, sent)
-        if (!isFirst) return
+        if (!isFirst) return false
         const stored = Message.make({
           ...message,
           status: "sent",
@@ -154,6 +154,7 @@ export class Messages extends Context.Tag("gatehouse/channel/Messages")<
         const created = yield* touchChat([stored], name)
         yield* publish(message.channelId, [...created, { event: "message.sent", data: messageItem(stored) }])
         yield* count(stored)
+        return stored.source === "ai" && (yield* replies.settled(stored.id, Option.none()))
       })
 
       const reconcileOwn = Effect.fn("Messages.reconcileOwn")(function* (
@@ -172,12 +173,20 @@ export class Messages extends Context.Tag("gatehouse/channel/Messages")<
             ? Option.flatMapNullable(clientId, (id) => own.get(MessageId.make(id, { disableValidation: true })))
             : Option.none()
         yield* Effect.forEach(seen, (message) =>
-          Option.match(rowOfSeen(message), { onNone: () => Effect.void, onSome: (row) => markSent(row, message) })
+          Option.match(rowOfSeen(message), {
+            onNone: () => Effect.void,
+            onSome: (row) => Effect.asVoid(markSent(row, message))
+          })
         )
         return seen.filter((message) => Option.isNone(rowOfSeen(message)))
       })
 
-      const record = Effect.fn("Messages.record")(
+      const learnNames = ({ id, platform }: Channel, stored: ReadonlyArray<Message>) =>
+        Effect.forEach(platform === "platform_b" ? namesIn(stored) : [], ([alias, chatId]) =>
+          chats.learn({ channelId: id, alias, chatId })
+        )
+
+      const store = Effect.fn("Messages.store")(
         function* (channel: Channel, seen: ReadonlyArray<SeenMessage>, progress: Effect.Effect<boolean>) {
           if (!(yield* progress)) return false
           const foreign = yield* reconcileOwn(channel, seen)
@@ -191,6 +200,7 @@ export class Messages extends Context.Tag("gatehouse/channel/Messages")<
             Object.entries(Array.groupBy(stored, ({ chatId }) => chatId)),
             ([chatId, of]) => touchChat(of, names.get(chatId) ?? Option.none())
           )
+          yield* learnNames(channel, stored)
           const told = stored.map((message) => ({
             event: message.direction === "incoming" ? ("message.received" as const) : ("message.sent" as const),
             data: messageItem(message)
@@ -239,12 +249,17 @@ export class Messages extends Context.Tag("gatehouse/channel/Messages")<
         return isNew ? message : yield* Effect.flatMap(repo.byId(input.id), Effect.orDie)
       })
 
-      const sendText = Effect.fn("Messages.sendText")(function* (channel: Channel, to: string, body: string) {
+      const sendText = Effect.fn("Messages.sendText")(function* (
+        channel: Channel,
+        to: string,
+        body: string,
+        source: "api" | "ai" = "api"
+      ) {
         if (channel.status !== "connected") return yield* new NotConnected()
-        if (!address.test(to))
-          return yield* new RecipientWrong({ reason: "must be pb:<thread_id> or pbuser:<username>" })
-        const id = MessageId.make(yield* idOfRequest)
-        const queued = yield* queue({ id, channelId: channel.id, to, body, source: "api" })
+        const address = recipient(channel.platform, to)
+        if (Either.isLeft(address)) return yield* new RecipientWrong({ reason: address.left })
+        const id = MessageId.make(yield* source === "api" ? idOfRequest : nextId)
+        const queued = yield* queue({ id, channelId: channel.id, to: address.right, body, source })
         yield* waker.wake(channel.id)
         const stored = yield* watch.settled(id, patience)
         const message = Option.getOrElse(stored, () => queued)
@@ -255,13 +270,27 @@ export class Messages extends Context.Tag("gatehouse/channel/Messages")<
           : new MessageRefused({ reason })
       })
 
+      /** In one transaction with the reply that the message belongs to; the next reply of the chat may be due then. */
+      const settle = (message: Message, change: Effect.Effect<boolean>) =>
+        Effect.gen(function* () {
+          const isNextDue = yield* Effect.orDie(outbox.transaction(change))
+          yield* watch.settle(message.id)
+          if (isNextDue) yield* waker.wake(message.channelId)
+        })
+
       return Messages.of({
-        record,
+        record: (channel, seen, progress) =>
+          seen.length === 0 ? Effect.as(progress, false) : store(channel, seen, progress),
         queue,
-        sent: (message, sent) =>
-          Effect.zipRight(Effect.orDie(outbox.transaction(markSent(message, sent))), watch.settle(message.id)),
+        sent: (message, sent) => settle(message, markSent(message, sent)),
         failed: (message, reason) =>
-          Effect.zipRight(repo.move(message.id, "failed", Option.some(reason)), watch.settle(message.id)),
+          settle(
+            message,
+            Effect.zipRight(
+              repo.move(message.id, "failed", Option.some(reason)),
+              message.source === "ai" ? replies.settled(message.id, Option.some(reason)) : Effect.succeed(false)
+            )
+          ),
         sendText,
         page: (channelId, chatId, { before, limit }) =>
           repo.page({ channelId, chatId, before: Option.getOrNull(before), limit })

@@ -1,18 +1,33 @@
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, type DateTime, Effect, Layer, Option } from "effect"
 import type { ChannelId } from "./domain/Channel.ts"
-import type { Message } from "./domain/Message.ts"
+import { Message } from "./domain/Message.ts"
+import type { Marks, Pacing } from "./domain/Pacing.ts"
 import { MessageRepo } from "./MessageRepo.ts"
 
-/** The outgoing messages of a channel that wait for the platform, oldest first. */
+/** A message that may be tried, first of its chat; `opensChat` when nothing is known of a chat with its recipient. */
+export interface Unsent {
+  readonly message: Message
+  readonly opensChat: boolean
+}
+
+/** The outgoing messages of a channel that wait for the platform: strictly ordered in a chat, oldest first over chats. */
 export class SendQueue extends Context.Tag("gatehouse/channel/SendQueue")<
   SendQueue,
   {
     /** One that is `sending` may be on the platform already: nobody has heard its answer. */
-    readonly next: (id: ChannelId) => Effect.Effect<Option.Option<Message>>
-    /** Committed before the platform is asked, so that a crash leaves a trace. */
-    readonly begin: (message: Message) => Effect.Effect<void>
+    readonly next: (id: ChannelId, now: DateTime.Utc) => Effect.Effect<Option.Option<Unsent>>
+    /** The moment that the first of the waiting messages waits for. */
+    readonly nextMoment: (id: ChannelId) => Effect.Effect<Option.Option<DateTime.Utc>>
+    /** The earlier sends that decide when this one may be. */
+    readonly marks: (message: Message, pacing: Pacing) => Effect.Effect<Marks>
     /** The platform refused it for now: it keeps its place. */
     readonly putBack: (message: Message) => Effect.Effect<void>
+    /** The message waits, and with `all` everything that is queued in its channel (`not_before`). */
+    readonly defer: (message: Message, until: DateTime.Utc, what: "one" | "all") => Effect.Effect<void>
+    /** What waited is looked at again: the channel's pacing or login has changed. */
+    readonly release: (id: ChannelId) => Effect.Effect<void>
+    /** Channels with messages that may be tried by now. */
+    readonly waiting: (now: DateTime.Utc) => Effect.Effect<ReadonlyArray<ChannelId>>
   }
 >() {
   static readonly layer = Layer.effect(
@@ -20,9 +35,18 @@ export class SendQueue extends Context.Tag("gatehouse/channel/SendQueue")<
     Effect.gen(function* () {
       const repo = yield* MessageRepo
       return SendQueue.of({
-        next: repo.nextUnsent,
-        begin: ({ id }) => Effect.asVoid(repo.move(id, "sending", Option.none())),
-        putBack: ({ id }) => Effect.asVoid(repo.move(id, "queued", Option.none()))
+        next: (channelId, now) =>
+          Effect.map(
+            repo.nextUnsent({ channelId, now }),
+            Option.map(({ isOpening: opensChat, ...row }) => ({ message: Message.make(row), opensChat }))
+          ),
+        nextMoment: repo.nextMoment,
+        marks: ({ channelId, id }, pacing) => repo.marks(channelId, id, pacing),
+        putBack: ({ id }) => Effect.asVoid(repo.move(id, "queued", Option.none())),
+        defer: ({ channelId, id }, until, what) =>
+          repo.defer(channelId, what === "one" ? Option.some(id) : Option.none(), until),
+        release: repo.undefer,
+        waiting: (now) => Effect.map(repo.channelsWithUnsent(now), (rows) => rows.map(({ channelId }) => channelId))
       })
     })
   )

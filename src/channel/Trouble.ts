@@ -21,9 +21,11 @@ const ofSending: { readonly [reason in Reason]: Reaction } = {
   action_blocked: "freeze",
   session_expired: "end",
   logged_out: "end",
+  banned: "end",
   challenge_required: "challenge",
   app_version_rejected: "end",
   not_found: "refuse",
+  driver_missing: "end",
   unavailable: "wait"
 }
 

@@ -1,5 +1,5 @@
-import { Context, Data, type DateTime, type Effect, type Option, type Redacted } from "effect"
-import type { SeenMessage } from "./domain/PlatformEvent.ts"
+import { Context, Data, type DateTime, type Effect, type Mailbox, type Option, type Redacted, type Scope } from "effect"
+import type { PlatformEvent, SeenMessage } from "./domain/PlatformEvent.ts"
 
 /** A driver's own serialised session. Opaque to everyone else, sealed at rest, never logged. */
 export type Session = Redacted.Redacted<string>
@@ -29,8 +29,10 @@ export const LoginStep = Data.taggedEnum<LoginStep>()
  * - `rate_limited`: 429 or "please wait"; `retryAfter` in seconds when the platform said so
  * - `action_blocked`: this action is frozen (spam, feedback required)
  * - `session_expired`, `logged_out`: the session is gone for good
+ * - `banned`: the platform has disabled the account
  * - `challenge_required`: the platform wants the owner to prove himself
  * - `app_version_rejected`: constants of the driver are outdated
+ * - `driver_missing`: the optional package that speaks the platform's protocol is not installed
  * - `unavailable`: network, time-out, 5xx, an answer that makes no sense: worth another try
  */
 export class PlatformFailure extends Data.TaggedError("PlatformFailure")<{
@@ -42,9 +44,11 @@ export class PlatformFailure extends Data.TaggedError("PlatformFailure")<{
     | "action_blocked"
     | "session_expired"
     | "logged_out"
+    | "banned"
     | "challenge_required"
     | "app_version_rejected"
     | "not_found"
+    | "driver_missing"
     | "unavailable"
   readonly detail: string
   readonly retryAfter: Option.Option<number>
@@ -64,6 +68,24 @@ export interface SentMessage {
 }
 
 /**
+ * How messages leave, on any platform.
+ * - `send` writes `clientId` on the platform with the message, or derives the platform's id from it, so that a repeat of
+ *   the same send can be recognised
+ * - `findSent` looks for an earlier send by its `clientId` before it is repeated after a crash; where the platform drops
+ *   repeats by itself there is nothing to look for
+ */
+export interface Outlet {
+  readonly send: (
+    session: Session,
+    message: { readonly to: string; readonly body: string; readonly clientId: string }
+  ) => Effect.Effect<SentMessage, PlatformFailure>
+  readonly findSent: (
+    session: Session,
+    message: { readonly chatId: string; readonly clientId: string }
+  ) => Effect.Effect<Option.Option<SentMessage>, PlatformFailure>
+}
+
+/**
  * Port: a chat platform that is connected by credentials and polled (gateway specification, parts 3, 4 and 6).
  *
  * - `login` starts, or continues a second factor when `verificationCode` is present and `pending` is the session of the
@@ -71,9 +93,7 @@ export interface SentMessage {
  *   one that can no longer be read counts as none. Passwords and codes are used once and kept nowhere.
  * - `answerChallenge` continues from the session of a `ChallengeRequired` step, also after a restart.
  * - `poll` without a cursor sets the baseline and reports nothing old.
- * - `send` addresses `pb:<thread_id>` or `pbuser:<username>`; `clientId` is written on the platform with the message, so
- *   that a repeat of the same send can be recognised.
- * - `findSent` looks for an earlier send by its `clientId` before it is repeated after a crash.
+ * - `send` addresses `pb:<thread_id>` or `pbuser:<username>`.
  */
 export class PlatformB extends Context.Tag("gatehouse/platform/PlatformB")<
   PlatformB,
@@ -89,13 +109,38 @@ export class PlatformB extends Context.Tag("gatehouse/platform/PlatformB")<
       readonly code: Redacted.Redacted<string>
     }) => Effect.Effect<LoginStep, PlatformFailure>
     readonly poll: (session: Session, cursor: Option.Option<string>) => Effect.Effect<Polled, PlatformFailure>
-    readonly send: (
-      session: Session,
-      message: { readonly to: string; readonly body: string; readonly clientId: string }
-    ) => Effect.Effect<SentMessage, PlatformFailure>
-    readonly findSent: (
-      session: Session,
-      message: { readonly chatId: string; readonly clientId: string }
-    ) => Effect.Effect<Option.Option<SentMessage>, PlatformFailure>
+  } & Outlet
+>() {}
+
+/** One open connection: `events` ends after `Closed`. It is closed with the scope that it was opened in. */
+export interface PushConnection {
+  readonly events: Mailbox.ReadonlyMailbox<PlatformEvent>
+  readonly send: (message: {
+    readonly to: string
+    readonly body: string
+    readonly clientId: string
+  }) => Effect.Effect<SentMessage, PlatformFailure>
+  readonly typing: Option.Option<(chatId: string, isTyping: boolean) => Effect.Effect<void, PlatformFailure>>
+}
+
+/**
+ * Port: a chat platform that is linked to a phone and pushes (contract, part 4, "Accounts"). Sessions are many small keys
+ * that change with every message, so the driver keeps them itself, sealed, under the id of the channel.
+ *
+ * - `connect` opens the session of a channel, or links a new one: `QrShown` follows, or `PairingCodeShown` when there is a
+ *   phone number, then `Connected`. Whoever connects last owns the session; what an earlier owner writes is refused.
+ * - `forget` destroys what is kept of the session; `isLinked` says whether there is one.
+ * - `sentId` is the id that the platform will know a message by, before it is sent.
+ */
+export class PlatformA extends Context.Tag("gatehouse/platform/PlatformA")<
+  PlatformA,
+  {
+    readonly connect: (login: {
+      readonly channelId: string
+      readonly phoneNumber: Option.Option<string>
+    }) => Effect.Effect<PushConnection, PlatformFailure, Scope.Scope>
+    readonly isLinked: (channelId: string) => Effect.Effect<boolean>
+    readonly forget: (channelId: string) => Effect.Effect<void>
+    readonly sentId: (clientId: string) => string
   }
 >() {}

@@ -1,12 +1,16 @@
-import { Effect, Layer, Option, Redacted } from "effect"
+import { type Duration, Effect, Layer, Option, Queue, Redacted } from "effect"
 import { Channels } from "../../src/channel/Channels.ts"
 import { services } from "../../src/channel/ChannelContext.ts"
 import { ChannelWaker } from "../../src/channel/ChannelWaker.ts"
 import * as ChannelActor from "../../src/channel/actor/ChannelActor.ts"
+import { messageSender } from "../../src/channel/actor/MessageSender.ts"
+import { replySender } from "../../src/channel/actor/ReplySender.ts"
 import type { ChannelId } from "../../src/channel/domain/Channel.ts"
 import { Seal } from "../../src/kit/Seal.ts"
+import { PlatformB } from "../../src/platform/Platform.ts"
 import { AiEnvironment } from "../../src/reply/AiEnvironment.ts"
 import { ChatModel, type ChatModelFailure, type ChatRequest } from "../../src/reply/ChatModel.ts"
+import { Endpoints } from "../../src/webhook/Endpoints.ts"
 import { Mortal } from "./Mortal.ts"
 import * as MortalDatabase from "./Mortal.ts"
 import * as PlatformInMemory from "./PlatformInMemory.ts"
@@ -16,9 +20,15 @@ import * as ToldEvents from "./ToldEvents.ts"
 export class World extends PlatformInMemory.PlatformWorld {
   readonly asked: Array<ChatRequest> = []
   readonly answers: Array<string | ChatModelFailure> = []
+  /** What it answers when `answers` is empty, and after how long. */
+  reply: (request: ChatRequest) => string = () => "With pleasure."
+  thinking: Duration.DurationInput = 0
 }
 
 const sealing = Seal.layer([Redacted.make(Buffer.alloc(32, 7))])
+
+/** The webhooks of channels are another context's: here nobody registered one. */
+const hooks = Layer.mock(Endpoints, { removeOf: () => Effect.void })
 
 const environment = Layer.succeed(AiEnvironment, {
   baseUrl: Option.none(),
@@ -35,7 +45,8 @@ const provider = (world: World, mortal: Mortal) =>
         mortal.call(
           Effect.gen(function* () {
             world.asked.push(request)
-            const answer = world.answers.shift() ?? "With pleasure."
+            yield* Effect.sleep(world.thinking)
+            const answer = world.answers.shift() ?? world.reply(request)
             if (typeof answer !== "string") return yield* answer
             return {
               reply: answer,
@@ -54,7 +65,7 @@ export const layer = (world: World, mortal = new Mortal(Infinity), waker: Layer.
     Layer.provideMerge(waker),
     Layer.provideMerge(ToldEvents.layer),
     Layer.provideMerge(
-      Layer.mergeAll(sealing, environment, provider(world, mortal), PlatformInMemory.layer(world, mortal.call))
+      Layer.mergeAll(sealing, environment, hooks, provider(world, mortal), PlatformInMemory.layer(world, mortal.call))
     ),
     Layer.provideMerge(MortalDatabase.database(mortal))
   )
@@ -74,6 +85,15 @@ export const hearing = () => {
   const waker = Layer.succeed(ChannelWaker, ChannelWaker.of({ wake: () => Effect.suspend(() => Effect.asVoid(wake)) }))
   return { waker, start }
 }
+
+/** The loops that answer and send, without the one that polls, as long as the scope is open. */
+export const answering = Effect.fn(function* (id: ChannelId) {
+  const toSend = yield* Queue.sliding<void>(1)
+  const toAnswer = yield* Queue.sliding<void>(1)
+  yield* Effect.forkScoped(Effect.forever(messageSender(id, toSend, yield* PlatformB)))
+  yield* Effect.forkScoped(replySender(id, toAnswer, Effect.asVoid(Queue.offer(toSend, undefined))))
+  return { rouse: Effect.asVoid(Queue.offer(toAnswer, undefined)) }
+})
 
 /** A channel that is connected, and has not set its baseline. */
 export const connectedAs = Effect.fn(function* (username: string) {

@@ -65,7 +65,13 @@ layer(TestDatabase.layer)("Messages", (it) => {
         ]
       )
       const logs = yield* AiLogs
-      assert.strictEqual((yield* logs.open(channel.id)).length, 3)
+      const query = {
+        accountId: Option.some(channel.id),
+        chatId: Option.none(),
+        status: Option.some("pending" as const)
+      }
+      assert.strictEqual((yield* logs.page({ ...query, ...firstPage })).length, 3)
+      deepStrictEqual((yield* logs.due(channel.id, 9)).map(({ chatId }) => chatId).toSorted(), ["pb:1", "pb:2"])
     }).pipe(Effect.provide(Life.layer(world)))
   })
 
@@ -90,6 +96,7 @@ layer(TestDatabase.layer)("Messages", (it) => {
         status: "delivered",
         error: null,
         source: "platform",
+        not_before: null,
         timestamp: "2026-03-01T12:00:00.000Z"
       })
     }).pipe(Effect.provide(Life.layer(world)))
@@ -214,7 +221,7 @@ layer(TestDatabase.layer)("Messages", (it) => {
       yield* queued(channel, "pb:1", "answer to first")
       const page = yield* messages.page(channel.id, "pb:1", firstPage)
       const second = page.find(({ body }) => body === "second")
-      const window = yield* replies.window(channel.id, "pb:1", second?.id ?? "", 20)
+      const window = yield* replies.window(channel.id, "pb:1", Option.fromNullable(second?.id), 20)
       deepStrictEqual(
         window.map(({ body }) => body),
         ["first", "answer to first", "second"]

@@ -1,6 +1,6 @@
 import { DateTime, Effect, Layer, Option, Redacted } from "effect"
 import { SeenMessage } from "../../src/platform/domain/PlatformEvent.ts"
-import { LoginStep, PlatformB, PlatformFailure, type SentMessage } from "../../src/platform/Platform.ts"
+import { LoginStep, PlatformA, PlatformB, PlatformFailure, type SentMessage } from "../../src/platform/Platform.ts"
 
 export interface Sent extends SentMessage {
   readonly body: string
@@ -52,6 +52,17 @@ const sessionOf = (username: string) => Redacted.make(`a session of ${username}`
 const failing = (reason: PlatformFailure["reason"]) =>
   new PlatformFailure({ reason, detail: reason, retryAfter: Option.none() })
 
+/** A platform that pushes and that nobody reaches. */
+const unreachable = Layer.succeed(
+  PlatformA,
+  PlatformA.of({
+    connect: () => failing("unavailable"),
+    isLinked: () => Effect.succeed(false),
+    forget: () => Effect.void,
+    sentId: (clientId) => clientId
+  })
+)
+
 export const layer = (world: PlatformWorld, around: <A, E>(call: Effect.Effect<A, E>) => Effect.Effect<A, E>) => {
   const deliver = (message: { readonly to: string; readonly body: string; readonly clientId: string }) => {
     const chatId = message.to.replace(/^pbuser:/, "pb:of-")
@@ -66,7 +77,7 @@ export const layer = (world: PlatformWorld, around: <A, E>(call: Effect.Effect<A
     })
     return { chatId, platformMessageId, timestamp }
   }
-  return Layer.succeed(
+  const polled = Layer.succeed(
     PlatformB,
     PlatformB.of({
       login: ({ credentials, verificationCode }) =>
@@ -119,4 +130,5 @@ export const layer = (world: PlatformWorld, around: <A, E>(call: Effect.Effect<A
         around(Effect.sync(() => Option.fromNullable(world.sent.find((sent) => sent.clientId === clientId))))
     })
   )
+  return Layer.merge(polled, unreachable)
 }

@@ -1,27 +1,36 @@
-import { DateTime, Duration, Effect, Either, Option, Order, Queue } from "effect"
-import { PlatformB, type PlatformFailure } from "../../platform/Platform.ts"
+import { DateTime, Duration, Effect, Either, Option, Queue, Random } from "effect"
+import type { Outlet, PlatformFailure } from "../../platform/Platform.ts"
 import { ChannelSessions, type OpenChannel } from "../ChannelSessions.ts"
 import type { ChannelId } from "../domain/Channel.ts"
 import type { Message } from "../domain/Message.ts"
 import { afterOutage } from "../domain/Pace.ts"
+import { isAhead, latestOf, opening, slotOf } from "../domain/Pacing.ts"
 import { Messages } from "../Messages.ts"
-import { SendQueue } from "../SendQueue.ts"
+import { SendGate } from "../SendGate.ts"
+import { SendQueue, type Unsent } from "../SendQueue.ts"
 import { whileSending } from "../Trouble.ts"
-
-const lookAgain = "30 seconds"
-const latest = Option.getOrder(DateTime.Order)
 
 /**
  * Sends what is queued for one channel, oldest first and one at a time, for as long as the channel is connected (contract,
  * part 4: at most once per stored row, also across a crash). A message is marked `sending` before the platform is asked;
  * one whose answer nobody heard is looked up by the id that it was given and sent again only when it is not there.
+ * Between sends lies the gap of the channel's pacing; what a cap or a freeze forbids stays queued with `not_before`.
  */
-export const messageSender = Effect.fn("MessageSender")(function* (id: ChannelId, roused: Queue.Dequeue<void>) {
+export const messageSender = Effect.fn("MessageSender")(function* (
+  id: ChannelId,
+  roused: Queue.Dequeue<void>,
+  outlet: Outlet
+) {
   const sessions = yield* ChannelSessions
-  const platform = yield* PlatformB
   const messages = yield* Messages
   const queue = yield* SendQueue
+  const gate = yield* SendGate
   let outages = 0
+
+  const until = (moment: Option.Option<DateTime.Utc>) =>
+    Effect.map(DateTime.now, (now) =>
+      Option.match(moment, { onNone: () => Duration.zero, onSome: (at) => DateTime.distanceDuration(now, at) })
+    )
 
   const afterFailure = Effect.fn("MessageSender.afterFailure")(function* (
     open: OpenChannel,
@@ -36,7 +45,7 @@ export const messageSender = Effect.fn("MessageSender")(function* (id: ChannelId
     if (isRefused && reaction === "refuse") return yield* messages.failed(message, failure.reason)
     if (reaction === "wait" || reaction === "refuse") {
       outages += 1
-      return yield* Effect.sleep(afterOutage(outages))
+      return yield* Effect.sleep(afterOutage(outages, yield* Random.next))
     }
     if (isRefused) yield* queue.putBack(message)
     if (reaction === "rest") return yield* sessions.rest(open, failure, "all")
@@ -47,7 +56,7 @@ export const messageSender = Effect.fn("MessageSender")(function* (id: ChannelId
   /** An earlier send of the same message that the platform has, when there may have been one. */
   const earlier = (open: OpenChannel, { chatId, id, status }: Message) =>
     status === "sending"
-      ? platform.findSent(open.session, { chatId, clientId: id }).pipe(
+      ? outlet.findSent(open.session, { chatId, clientId: id }).pipe(
           Effect.catchIf(
             ({ reason }) => reason === "not_found",
             () => Effect.succeedNone
@@ -55,38 +64,61 @@ export const messageSender = Effect.fn("MessageSender")(function* (id: ChannelId
         )
       : Effect.succeedNone
 
-  const send = Effect.fn("MessageSender.send")(function* (open: OpenChannel, message: Message) {
+  const defer = (message: Message, moment: Option.Option<DateTime.Utc>, what: "one" | "all") =>
+    Option.match(moment, { onNone: () => Effect.void, onSome: (at) => queue.defer(message, at, what) })
+
+  /** True when the pacing lets it be sent now; else it waits where it is. */
+  const isItsTurn = Effect.fn("MessageSender.isItsTurn")(function* (open: OpenChannel, { message, opensChat }: Unsent) {
+    const pacing = open.channel.paces
+    const slot = slotOf(pacing, yield* queue.marks(message, pacing), opensChat, yield* Random.next)
+    const now = yield* DateTime.now
+    if (!isAhead(opening(slot), now)) return true
+    if (isAhead(slot.underCaps, now)) {
+      yield* defer(message, slot.underCaps, "all")
+    } else if (isAhead(slot.underNewChats, now)) {
+      yield* defer(message, slot.underNewChats, "one")
+    } else {
+      yield* Effect.sleep(yield* until(slot.afterGap))
+    }
+    return false
+  })
+
+  const send = Effect.fn("MessageSender.send")(function* (open: OpenChannel, unsent: Unsent) {
+    const { message } = unsent
     const found = yield* Effect.either(earlier(open, message))
     if (Either.isLeft(found)) return yield* afterFailure(open, message, found.left, false)
     if (Option.isSome(found.right)) return yield* messages.sent(message, found.right.value)
-    yield* queue.begin(message)
+    if (!(yield* isItsTurn(open, unsent))) return
+    if (!(yield* gate.begin(unsent, yield* DateTime.now))) return
     const sent = yield* Effect.either(
-      platform.send(open.session, { to: message.chatId, body: message.body, clientId: message.id })
+      outlet.send(open.session, { to: message.chatId, body: message.body, clientId: message.id })
     )
     if (Either.isLeft(sent)) return yield* afterFailure(open, message, sent.left, true)
     outages = 0
     yield* messages.sent(message, sent.right)
   })
 
+  /** Nothing may be tried: until the first moment that something waits for, or until there is something new. */
+  const idle = Effect.gen(function* () {
+    const moment = yield* queue.nextMoment(id)
+    const news = Queue.take(roused)
+    if (Option.isNone(moment)) return yield* news
+    yield* Effect.timeoutOption(news, yield* until(moment))
+  })
+
   /** False when the channel is no longer connected. */
   const turn = Effect.gen(function* () {
     const opened = yield* sessions.open(id)
     if (Option.isNone(opened)) return false
-    const next = yield* queue.next(id)
-    if (Option.isNone(next)) {
-      yield* Effect.timeoutOption(Queue.take(roused), lookAgain)
-      return true
-    }
     const now = yield* DateTime.now
-    const { frozenUntil, pausedUntil } = opened.value
-    const restsUntil = Order.max(latest)(frozenUntil, pausedUntil)
-    if (Option.exists(restsUntil, DateTime.greaterThan(now))) {
-      yield* Effect.sleep(
-        Option.match(restsUntil, {
-          onNone: () => Duration.zero,
-          onSome: (until) => DateTime.distanceDuration(now, until)
-        })
-      )
+    const next = yield* queue.next(id, now)
+    if (Option.isNone(next)) return yield* Effect.as(idle, true)
+    const { frozenUntil, pausedUntil } = opened.value.channel
+    const restsUntil = latestOf([frozenUntil, pausedUntil])
+    if (isAhead(restsUntil, now)) {
+      yield* defer(next.value.message, restsUntil, "all")
+      if (next.value.message.status === "queued") return true
+      yield* Effect.sleep(yield* until(restsUntil))
       return true
     }
     yield* send(opened.value, next.value)

@@ -1,37 +1,46 @@
-import { Array, Effect, FiberMap, Queue } from "effect"
+import { Array, DateTime, Duration, Effect, FiberMap, Option, Queue } from "effect"
 import { supervise } from "../../kit/Supervise.ts"
 import { AiLogs } from "../../reply/AiLogs.ts"
 import { AutoReply } from "../../reply/AutoReply.ts"
-import type { AiLog } from "../../reply/domain/AiLog.ts"
 import type { ChannelId } from "../domain/Channel.ts"
 
-const lookAgain = "30 seconds"
-const repliesAtOnce = 64
+const lookAgain = Duration.seconds(30)
+const chatsAtOnce = 256
 
 /**
- * Answers the messages of one channel: one fiber for each chat with open replies, which takes them in the order of their
- * messages. Replies are rows, so one that was under way when the program ended goes on where it was.
+ * Answers the messages of one channel: a fiber for each chat where something is due, which ends where the next moment or
+ * the channel has the next word. Replies and their due times are rows, so that one that waits costs nothing here, and one
+ * that was under way when the program ended goes on where it was. `onQueued` is told when there may be something to send.
  */
-export const replySender = Effect.fn("ReplySender")(function* (id: ChannelId, roused: Queue.Queue<void>) {
+export const replySender = Effect.fn("ReplySender")(function* (
+  id: ChannelId,
+  roused: Queue.Queue<void>,
+  onQueued: Effect.Effect<void>
+) {
   const logs = yield* AiLogs
   const replies = yield* AutoReply
   const chats = yield* FiberMap.make<string>()
-  const lanes = yield* Effect.makeSemaphore(repliesAtOnce)
 
-  /** What came in meanwhile is found by the next look. */
-  const answer = (open: ReadonlyArray<AiLog>) =>
-    Effect.forEach(open, (log) => lanes.withPermits(1)(replies.advance(log.id)), { discard: true }).pipe(
+  const answer = (chatId: string) =>
+    supervise("ReplySender", replies.advance(id, chatId)).pipe(
+      Effect.zipRight(onQueued),
       Effect.zipRight(Queue.offer(roused, undefined))
     )
 
   const look = Effect.gen(function* () {
-    const byChat = Array.groupBy(yield* logs.open(id), ({ chatId }) => chatId)
-    yield* Effect.forEach(
-      Object.entries(byChat),
-      ([chatId, open]) => FiberMap.run(chats, chatId, supervise("ReplySender", answer(open)), { onlyIfMissing: true }),
-      { discard: true }
-    )
-    yield* Effect.timeoutOption(Queue.take(roused), lookAgain)
+    // As many may be running that are due as well: at least one that is not is always seen.
+    const listed = yield* logs.due(id, 2 * chatsAtOnce)
+    const now = yield* DateTime.now
+    const [later, due] = Array.partition(listed, ({ dueAt }) => DateTime.lessThanOrEqualTo(dueAt, now))
+    for (const { chatId } of due) {
+      if ((yield* FiberMap.size(chats)) >= chatsAtOnce) break
+      yield* FiberMap.run(chats, chatId, answer(chatId), { onlyIfMissing: true })
+    }
+    const wait = Option.match(Array.head(later), {
+      onNone: () => lookAgain,
+      onSome: ({ dueAt }) => Duration.min(lookAgain, DateTime.distanceDuration(now, dueAt))
+    })
+    yield* Effect.timeoutOption(Queue.take(roused), wait)
   })
 
   return yield* Effect.forever(look)

@@ -1,10 +1,11 @@
 import { Singleton } from "@effect/cluster"
-import { Array, Effect, Layer, Queue, Schedule } from "effect"
+import { Array, DateTime, Duration, Effect, Layer, Queue, Schedule } from "effect"
 import { supervise } from "../../kit/Supervise.ts"
 import { ChannelSessions } from "../ChannelSessions.ts"
 import { ChannelWaker } from "../ChannelWaker.ts"
 import type { ChannelId } from "../domain/Channel.ts"
-import { ChannelEntity } from "./ChannelEntity.ts"
+import { SendQueue } from "../SendQueue.ts"
+import { ChannelEntity, laneOf } from "./ChannelEntity.ts"
 
 const waiting = 10_000
 const callsAtOnce = 8
@@ -20,8 +21,8 @@ export const waker = Layer.scoped(
     const next = Effect.gen(function* () {
       const id = yield* Queue.take(queue)
       queued.delete(id)
-      yield* clientOf(id)
-        .Wake()
+      yield* clientOf(laneOf(id))
+        .Wake({ id })
         .pipe(Effect.catchAll((error) => Effect.logDebug("a channel could not be woken", error)))
     })
     yield* Effect.forEach(
@@ -43,14 +44,33 @@ export const waker = Layer.scoped(
   })
 )
 
-const wakeConnected = Effect.gen(function* () {
-  const sessions = yield* ChannelSessions
-  const channels = yield* ChannelWaker
-  yield* Effect.forEach(yield* sessions.connected, channels.wake, { discard: true })
-})
+/** A channel that polls is heard of every interval; a minute more is given before it is taken for gone. */
+const silence = (pollInterval: Duration.Duration) => Duration.sum(Duration.times(pollInterval, 3), Duration.minutes(1))
 
-/** At the start, and every minute as a safety net, wakes every connected channel. */
-export const layer = Singleton.make(
-  "WakeChannels",
-  supervise("WakeChannels", Effect.asVoid(Effect.repeat(wakeConnected, Schedule.spaced("1 minute"))))
-)
+const wakeAll = (since: (now: DateTime.Utc) => DateTime.Utc) =>
+  Effect.gen(function* () {
+    const sessions = yield* ChannelSessions
+    const queue = yield* SendQueue
+    const channels = yield* ChannelWaker
+    const now = yield* DateTime.now
+    const silent = yield* sessions.silentSince(since(now))
+    const waiting = yield* queue.waiting(now)
+    yield* Effect.forEach(Array.dedupe([...silent, ...waiting]), channels.wake, { discard: true })
+  })
+
+/** At the start wakes every connected channel, and every minute, as a safety net, those that have fallen silent. */
+export const layer = (options: { readonly pollInterval: Duration.Duration }) =>
+  Singleton.make(
+    "WakeChannels",
+    supervise(
+      "WakeChannels",
+      wakeAll((now) => now).pipe(
+        Effect.zipRight(
+          wakeAll(DateTime.subtractDuration(silence(options.pollInterval))).pipe(
+            Effect.schedule(Schedule.spaced("1 minute"))
+          )
+        ),
+        Effect.asVoid
+      )
+    )
+  )

@@ -1,5 +1,6 @@
 import { DateTime, Option, Schema } from "effect"
 import { PlatformName } from "../../platform/domain/PlatformEvent.ts"
+import { defaultPacing, Pacing } from "./Pacing.ts"
 
 export const ChannelId = Schema.UUID.pipe(Schema.brand("ChannelId"))
 export type ChannelId = typeof ChannelId.Type
@@ -16,6 +17,9 @@ export const ChannelStatus = Schema.Literal(
 )
 export type ChannelStatus = typeof ChannelStatus.Type
 
+const absent = <A, I>(schema: Schema.Schema<A, I>) =>
+  Schema.propertySignature(Schema.OptionFromNullOr(schema)).pipe(Schema.withConstructorDefault(() => Option.none<A>()))
+
 /** A chat channel, called account on the wire. Its session is not part of it: only the actor opens that. */
 export class Channel extends Schema.Class<Channel>("Channel")({
   id: ChannelId,
@@ -26,13 +30,26 @@ export class Channel extends Schema.Class<Channel>("Channel")({
   lastError: Schema.OptionFromNullOr(Schema.String),
   connectedAt: Schema.OptionFromNullOr(Schema.DateTimeUtcFromDate),
   lastSyncedAt: Schema.OptionFromNullOr(Schema.DateTimeUtcFromDate),
+  /** Neither polls nor sends before this: the platform asked to slow down. */
+  pausedUntil: absent(Schema.DateTimeUtcFromDate),
+  /** Sends nothing before this: the platform blocked it as an action. */
+  frozenUntil: absent(Schema.DateTimeUtcFromDate),
+  /** The channel's own, where it has one. */
+  pacing: absent(Schema.parseJson(Pacing)),
   createdAt: Schema.DateTimeUtcFromDate
-}) {}
+}) {
+  get paces(): Pacing {
+    return Option.getOrElse(this.pacing, () => defaultPacing(this.platform))
+  }
+}
 
 const iso = (moment: Option.Option<DateTime.Utc>) => Option.getOrNull(Option.map(moment, DateTime.formatIso))
 
+const ahead = (moment: Option.Option<DateTime.Utc>, now: DateTime.Utc) =>
+  iso(Option.filter(moment, DateTime.greaterThan(now)))
+
 /** The account record in wire form. */
-export const accountItem = (channel: Channel) => ({
+export const accountItem = (channel: Channel, now: DateTime.Utc) => ({
   id: channel.id,
   name: channel.name,
   platform: channel.platform,
@@ -41,6 +58,8 @@ export const accountItem = (channel: Channel) => ({
   last_error: Option.getOrNull(channel.lastError),
   connected_at: iso(channel.connectedAt),
   last_synced_at: iso(channel.lastSyncedAt),
+  paused_until: ahead(channel.pausedUntil, now),
+  frozen_until: ahead(channel.frozenUntil, now),
   created_at: DateTime.formatIso(channel.createdAt)
 })
 

@@ -27,6 +27,10 @@ export class Message extends Schema.Class<Message>("Message")({
   status: MessageStatus,
   error: Schema.OptionFromNullOr(Schema.String),
   source: MessageSource,
+  /** A queued message is not tried before: a cap is reached, or sending rests. */
+  notBefore: Schema.propertySignature(Schema.OptionFromNullOr(Schema.DateTimeUtcFromDate)).pipe(
+    Schema.withConstructorDefault(() => Option.none())
+  ),
   timestamp: Schema.DateTimeUtcFromDate
 }) {
   /** Nothing more will be tried. */
@@ -63,5 +67,16 @@ export const messageItem = (message: Message) => ({
   status: message.status,
   error: Option.getOrNull(message.error),
   source: message.source,
+  not_before: message.status === "queued" ? Option.getOrNull(Option.map(message.notBefore, DateTime.formatIso)) : null,
   timestamp: DateTime.formatIso(message.timestamp)
 })
+
+/** Whoever wrote to us is no stranger: a message to the name of platform_b goes on in the chat (contract, part 4, Pacing). */
+export const namesIn = (messages: ReadonlyArray<Message>): ReadonlyMap<string, string> =>
+  new Map(
+    messages.flatMap(({ chatId, chatType, direction, sender }) =>
+      direction === "incoming" && chatType === "private" && Option.isSome(sender)
+        ? [[`pbuser:${sender.value}`, chatId] as const]
+        : []
+    )
+  )

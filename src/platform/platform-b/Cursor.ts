@@ -19,7 +19,11 @@ export const read = Schema.decodeOption(Text)
 /** Threads whose place is kept apart from the baseline. */
 const placesKept = 500
 
-export const isNew = (cursor: Cursor, thread: Thread, item: Item): boolean => {
+export const isNew = (
+  cursor: Cursor,
+  thread: Pick<Thread, "thread_id">,
+  item: Pick<Item, "item_id" | "timestamp">
+): boolean => {
   const place = Record.get(cursor.threads, thread.thread_id)
   if (Option.isNone(place)) return item.timestamp > cursor.baseline
   const [at, ...ids] = place.value

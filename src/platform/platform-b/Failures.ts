@@ -32,6 +32,8 @@ export const pageOf = (body: FailureBody): Option.Option<string> =>
 
 const proofs = ["challenge_required", "checkpoint_required", "consent_required", "checkpoint_challenge_required"]
 
+const banned = /account has been (disabled|suspended)/i
+
 /**
  * Status and body in the words of the port. Details are ours: they name conditions and repeat nothing that was sent or
  * answered.
@@ -57,6 +59,9 @@ export const failureOf = (status: number, body: FailureBody, retryAfter: string 
   if (says("invalid_user")) return failure("unknown_user", "the platform knows no such user")
   if (type.includes("code_invalid") || /check the (security )?code/i.test(message)) {
     return failure("wrong_code", "the code is wrong")
+  }
+  if (says("inactive user", "inactive_user", "user_disabled") || banned.test(message) || page.includes("/suspended/")) {
+    return failure("banned", "the platform has disabled the account")
   }
   if (says("user_has_logged_out")) return failure("logged_out", "the user has logged out")
   if (says("login_required")) return failure("session_expired", "the session has ended")

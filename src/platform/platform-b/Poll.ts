@@ -1,10 +1,11 @@
 import { Array, Effect, Option, Order } from "effect"
 import type { Polled, Session } from "../Platform.ts"
 import * as Cursor from "./Cursor.ts"
+import { isQuiet } from "./Glance.ts"
 import type { Thread } from "./Inbox.ts"
 import type { Line, PrivateApi } from "./PrivateApi.ts"
 import { seenItem } from "./SeenItems.ts"
-import { seal, unseal } from "./SessionState.ts"
+import { seal, type SessionState, unseal } from "./SessionState.ts"
 import * as Threads from "./Threads.ts"
 
 /** Refusals of an approval that say nothing about the session: the request is reported all the same. */
@@ -35,17 +36,40 @@ const oldestFirst = Order.mapInput(
 const requestsOf = (line: Line, total: Option.Option<number>) =>
   Option.contains(total, 0) ? Effect.succeedNone : Effect.asSome(Threads.page(line, "pending_inbox"))
 
+/** A session and a cursor as they were last read, for as long as somebody holds that session. */
+interface Known {
+  readonly state: SessionState
+  readonly cursorText: string | undefined
+  readonly cursor: Option.Option<Cursor.Cursor>
+}
+
 /** Reads what is new since the cursor; see the port for what a poll promises. */
-export const makePoll = (api: PrivateApi) =>
-  Effect.fn("PlatformBDriver.poll")(function* (session: Session, cursorText: Option.Option<string>) {
-    const line = yield* api.open(yield* unseal(session))
-    const inbox = yield* Threads.page(line, "inbox")
+export const makePoll = (api: PrivateApi) => {
+  const known = new WeakMap<Session, Known>()
+
+  const readFrom = Effect.fn("PlatformBDriver.readFrom")(function* (session: Session, text: string | undefined) {
+    const last = known.get(session)
+    if (last !== undefined && last.cursorText === text) return last
+    const state = last?.state ?? (yield* unseal(session))
+    const read = { state, cursorText: text, cursor: Option.flatMap(Option.fromNullable(text), Cursor.read) }
+    known.set(session, read)
+    return read
+  })
+
+  return Effect.fn("PlatformBDriver.poll")(function* (session: Session, cursorText: Option.Option<string>) {
+    const { cursor: before, state: opened } = yield* readFrom(session, Option.getOrUndefined(cursorText))
+    const line = yield* api.open(opened)
+    const sessionNow = Effect.map(line.state, (state) => (state === opened ? session : seal(state)))
+    const first = yield* Threads.inbox(line)
+    if (Option.isSome(before) && Option.isSome(cursorText) && isQuiet(first.body, before.value)) {
+      return { session: yield* sessionNow, cursor: cursorText.value, messages: [] } satisfies Polled
+    }
+    const inbox = yield* Threads.readInbox(first)
     const pending = yield* requestsOf(line, inbox.pending_requests_total)
-    const before = Option.flatMap(cursorText, Cursor.read)
     if (Option.isNone(before)) {
       const requests = Option.match(pending, { onNone: () => [], onSome: (body) => body.inbox.threads })
       const cursor = Cursor.write(Cursor.baselineOf([...inbox.inbox.threads, ...requests]))
-      return { session: seal(yield* line.state), cursor, messages: [] } satisfies Polled
+      return { session: yield* sessionNow, cursor, messages: [] } satisfies Polled
     }
     const cursor = before.value
     const open = yield* Threads.withNews(line, "inbox", cursor, inbox)
@@ -63,8 +87,9 @@ export const makePoll = (api: PrivateApi) =>
       )
       .sort(oldestFirst)
     return {
-      session: seal(state),
+      session: yield* sessionNow,
       cursor: Cursor.write(Cursor.advance(cursor, threads)),
       messages: Array.filterMap(messages, ({ item, thread }) => seenItem(thread, item, own))
     } satisfies Polled
   })
+}

@@ -1,6 +1,6 @@
 import { HttpClient, HttpClientRequest, type HttpClientResponse, UrlParams } from "@effect/platform"
 import { randomUUID } from "node:crypto"
-import { Clock, Effect, Option, Ref, Schema } from "effect"
+import { Clock, Effect, Option, Predicate, Ref, Schema } from "effect"
 import type { PlatformFailure } from "../Platform.ts"
 import { quoteBigIntegers } from "./BigIntegers.ts"
 import { failure, FailureBody, failureOf } from "./Failures.ts"
@@ -63,13 +63,16 @@ const headersOf = (config: PlatformBConfig, state: SessionState): Record<string,
   ...given("authorization", state.authorization)
 })
 
-const updated = (state: SessionState, headers: Reply["headers"]): SessionState => ({
-  ...state,
-  authorization: headers["ig-set-authorization"] ?? state.authorization,
-  claim: headers["x-ig-set-www-claim"] ?? state.claim,
-  mid: headers["ig-set-x-mid"] ?? state.mid,
-  region: headers["ig-set-ig-u-rur"] ?? state.region
-})
+/** The very same state when the platform changed nothing in it. */
+const updated = (state: SessionState, headers: Reply["headers"]): SessionState => {
+  const authorization = headers["ig-set-authorization"] ?? state.authorization
+  const claim = headers["x-ig-set-www-claim"] ?? state.claim
+  const mid = headers["ig-set-x-mid"] ?? state.mid
+  const region = headers["ig-set-ig-u-rur"] ?? state.region
+  const isSame =
+    authorization === state.authorization && claim === state.claim && mid === state.mid && region === state.region
+  return isSame ? state : { ...state, authorization, claim, mid, region }
+}
 
 const isSuccess = (status: number) => status >= 200 && status < 300
 
@@ -127,7 +130,7 @@ export const makePrivateApi = (config: PlatformBConfig) =>
 
       const call = Effect.fn("PrivateApi.call")(function* (request: Call) {
         const reply = yield* exchange(request)
-        const isRefused = Option.exists(Body(reply.body), ({ status }) => Option.contains(status, "fail"))
+        const isRefused = Predicate.hasProperty(reply.body, "status") && reply.body.status === "fail"
         return isSuccess(reply.status) && !isRefused ? reply : yield* failureIn(reply)
       })
 

@@ -12,6 +12,11 @@ const listed = {
 const pagesOfAnInbox = 25
 const pagesOfAThread = 50
 
+/** The first page of the inbox as it came, for a glance at it before it is read. */
+export const inbox = (line: Line) => line.call({ method: "GET", path: "/api/v1/direct_v2/inbox/", query: listed })
+
+export const readInbox = shaped(Inbox.InboxBody)
+
 /** One page of the inbox, or of the requests that strangers made. */
 export const page = Effect.fn("Threads.page")(function* (
   line: Line,
@@ -19,7 +24,7 @@ export const page = Effect.fn("Threads.page")(function* (
   older: Readonly<Record<string, string>> = {}
 ) {
   const path = `/api/v1/direct_v2/${box}/`
-  return yield* shaped(Inbox.InboxBody)(yield* line.call({ method: "GET", path, query: { ...listed, ...older } }))
+  return yield* readInbox(yield* line.call({ method: "GET", path, query: { ...listed, ...older } }))
 })
 
 /** Threads with news, page after page until one has an old thread: those behind it were still for longer. */

@@ -13,10 +13,10 @@ import { Mortal } from "../Mortal.ts"
 
 const gateway = (world: Life.World) => {
   const waker = WakeChannels.waker.pipe(Layer.provide(TestSharding.layer))
-  return Layer.mergeAll(ChannelEntity.layer({ pollInterval: Duration.millis(200) }), WakeChannels.layer).pipe(
-    Layer.provide(TestSharding.layer),
-    Layer.provideMerge(Life.layer(world, new Mortal(Infinity), waker))
-  )
+  return Layer.mergeAll(
+    ChannelEntity.layer({ pollInterval: Duration.millis(200) }),
+    WakeChannels.layer({ pollInterval: Duration.millis(200) })
+  ).pipe(Layer.provide(TestSharding.layer), Layer.provideMerge(Life.layer(world, new Mortal(Infinity), waker)))
 }
 
 const bodies = (channelId: Parameters<typeof Messages.Service.page>[0]) =>

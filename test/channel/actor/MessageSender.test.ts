@@ -7,6 +7,7 @@ import type { Channel } from "../../../src/channel/domain/Channel.ts"
 import { MessageId } from "../../../src/channel/domain/Message.ts"
 import { Messages } from "../../../src/channel/Messages.ts"
 import { nextId } from "../../../src/kit/Id.ts"
+import { PlatformB } from "../../../src/platform/Platform.ts"
 import * as TestDatabase from "../../support/TestDatabase.ts"
 import * as Life from "../Life.ts"
 import { noon, pass, passUntil } from "../Passing.ts"
@@ -21,8 +22,8 @@ const sending = Effect.gen(function* () {
   yield* noon
   const channel = yield* Life.connected
   const roused = yield* Queue.sliding<void>(1)
-  const start = Effect.fork(messageSender(channel.id, roused))
-  return { channel, start }
+  const start = Effect.fork(messageSender(channel.id, roused, yield* PlatformB))
+  return { channel, start, rouse: Queue.offer(roused, undefined) }
 })
 
 const statusesIn = (channel: Channel, chatId: string) =>
@@ -42,7 +43,7 @@ layer(TestDatabase.layer)("MessageSender", (it) => {
       yield* Effect.forEach(["one", "two", "three"], (body) => queue(channel, "pb:1", body))
       yield* start
       yield* passUntil(Effect.sync(() => world.sent.length === 3))
-      yield* pass(3)
+      yield* pass(1)
       deepStrictEqual(sentBodies(world), ["one", "two", "three"])
       const events = (yield* told(channel.id)).filter(({ event }) => event === "message.sent")
       deepStrictEqual(
@@ -59,7 +60,7 @@ layer(TestDatabase.layer)("MessageSender", (it) => {
       world.troubles.push({ at: "send", reason: "unavailable", lost: true })
       yield* queue(channel, "pb:1", "hello")
       yield* start
-      yield* pass(30)
+      yield* pass(35)
       deepStrictEqual(sentBodies(world), ["hello"])
       deepStrictEqual(yield* statusesIn(channel, "pb:1"), ["sent"])
     }).pipe(Effect.provide(Life.layer(world)))
@@ -74,7 +75,7 @@ layer(TestDatabase.layer)("MessageSender", (it) => {
       yield* start
       yield* pass(25)
       deepStrictEqual(yield* statusesIn(channel, "pb:1"), ["sending"])
-      yield* pass(45)
+      yield* pass(60)
       deepStrictEqual(sentBodies(world), ["hello"])
     }).pipe(Effect.provide(Life.layer(world)))
   })
@@ -89,7 +90,7 @@ layer(TestDatabase.layer)("MessageSender", (it) => {
       yield* pass(1)
       yield* queue(channel, "pb:1", "next")
       yield* start
-      yield* pass(3)
+      yield* passUntil(Effect.sync(() => world.sent.length === 1))
       assert.include(yield* Fiber.join(refused), { _tag: "RecipientWrong" })
       deepStrictEqual(sentBodies(world), ["next"])
     }).pipe(Effect.provide(Life.layer(world)))
@@ -105,7 +106,7 @@ layer(TestDatabase.layer)("MessageSender", (it) => {
       yield* pass(290)
       deepStrictEqual(yield* statusesIn(channel, "pb:1"), ["queued"])
       deepStrictEqual(sentBodies(world), [])
-      yield* pass(15)
+      yield* pass(90)
       deepStrictEqual(sentBodies(world), ["hello"])
     }).pipe(Effect.provide(Life.layer(world)))
   })
@@ -128,14 +129,17 @@ layer(TestDatabase.layer)("MessageSender", (it) => {
   it.effect("goes on in a person's thread once the platform has named it", () => {
     const world = new Life.World()
     return Effect.gen(function* () {
-      const { channel, start } = yield* sending
+      const { channel, rouse, start } = yield* sending
       yield* queue(channel, "pbuser:ann", "hello")
       yield* queue(channel, "pbuser:ann", "still there?")
       yield* start
-      yield* pass(3)
+      yield* passUntil(
+        Effect.map(statusesIn(channel, "pb:of-ann"), (all) => all.length === 2 && all.every((one) => one === "sent"))
+      )
       yield* queue(channel, "pbuser:ann", "goodbye")
       deepStrictEqual(yield* statusesIn(channel, "pb:of-ann"), ["sent", "sent", "queued"])
-      yield* pass(31)
+      yield* rouse
+      yield* pass(6)
       deepStrictEqual(
         world.sent.map(({ chatId }) => chatId),
         ["pb:of-ann", "pb:of-ann", "pb:of-ann"]

@@ -78,9 +78,9 @@ layer(TestDatabase.layer)("PollLoop", (it) => {
       world.troubles.push({ at: "poll", reason: "unavailable" }, { at: "poll", reason: "unavailable" })
       assert.strictEqual(yield* gap(world, 25), 1)
       assert.strictEqual(yield* gap(world, 18), 0)
-      assert.strictEqual(yield* gap(world, 3), 1)
+      assert.strictEqual(yield* gap(world, 8), 1)
       assert.strictEqual(yield* gap(world, 37), 0)
-      assert.strictEqual(yield* gap(world, 4), 1)
+      assert.strictEqual(yield* gap(world, 14), 1)
 
       world.troubles.push({ at: "poll", reason: "rate_limited" })
       assert.strictEqual(yield* gap(world, 25), 1)
@@ -88,7 +88,7 @@ layer(TestDatabase.layer)("PollLoop", (it) => {
       const channels = yield* Channels
       deepStrictEqual((yield* channels.byId(channel.id)).lastError, Option.some("rate_limited"))
       assert.strictEqual(yield* gap(world, 290), 0)
-      assert.strictEqual(yield* gap(world, 15), 1)
+      assert.strictEqual(yield* gap(world, 90), 1)
       yield* pass(2)
       deepStrictEqual((yield* channels.byId(channel.id)).lastError, Option.none())
     }).pipe(Effect.provide(Life.layer(world)))

@@ -18,18 +18,25 @@ it.prop(
 )
 
 it("rests 5, 15 and 45 minutes, then 3 hours, after the platform asked to slow down", () => {
-  const minutes = [1, 2, 3, 4, 5].map((nth) => Duration.toMinutes(afterRateLimit(nth, Option.none())))
+  const minutes = [1, 2, 3, 4, 5].map((nth) => Duration.toMinutes(afterRateLimit(nth, Option.none(), 0)))
   deepStrictEqual(minutes, [5, 15, 45, 180, 180])
 })
 
-it.prop("never rests less than the platform asked for", [times, seconds], ([nth, asked]) => {
-  assert.isAtLeast(Duration.toSeconds(afterRateLimit(nth, Option.some(asked))), asked)
+it.prop("never rests less than the platform asked for", [times, seconds, chance], ([nth, asked, at]) => {
+  assert.isAtLeast(Duration.toSeconds(afterRateLimit(nth, Option.some(asked), at)), asked)
 })
 
 it.prop("waits double from 20 seconds and end at 10 minutes", [times], ([nth]) => {
-  const wait = Duration.toSeconds(afterOutage(nth))
-  const next = Duration.toSeconds(afterOutage(nth + 1))
+  const wait = Duration.toSeconds(afterOutage(nth, 0))
+  const next = Duration.toSeconds(afterOutage(nth + 1, 0))
   assert.isAtLeast(wait, 20)
   assert.isAtMost(next, 600)
   assert.strictEqual(next, Math.min(wait * 2, 600))
+})
+
+it.prop("comes back later by a quarter at most, never sooner", [times, chance], ([nth, at]) => {
+  const least = Duration.toSeconds(afterOutage(nth, 0))
+  const wait = Duration.toSeconds(afterOutage(nth, at))
+  assert.isAtLeast(wait, least)
+  assert.isAtMost(wait, least * 1.25)
 })

@@ -22,6 +22,12 @@ describe("failures of platform_b", () => {
     assert.strictEqual(reasonOf(400, { error_type: "sentry_block" }), "action_blocked")
     assert.strictEqual(reasonOf(400, { spam: true }), "action_blocked")
     assert.strictEqual(reasonOf(403, { message: "login_required", challenge: null }), "session_expired")
+    assert.strictEqual(reasonOf(400, { error_type: "inactive user" }), "banned")
+    assert.strictEqual(reasonOf(400, { message: "Your account has been disabled for violating our terms." }), "banned")
+    assert.strictEqual(
+      reasonOf(400, { message: "checkpoint_required", checkpoint_url: "/accounts/suspended/" }),
+      "banned"
+    )
     assert.strictEqual(reasonOf(404, {}), "not_found")
     assert.strictEqual(reasonOf(200, { status: "fail", message: { odd: true } }), "unavailable")
   })
