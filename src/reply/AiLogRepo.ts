@@ -1,5 +1,6 @@
 import { SqlClient, SqlSchema } from "@effect/sql"
-import { DateTime, Effect, Option, Schema } from "effect"
+import { type DateTime, Effect, Option, Schema } from "effect"
+import { firstIdAt } from "../kit/Id.ts"
 import { AiLog, type AiLogId, AiLogStatus } from "./domain/AiLog.ts"
 
 const Query = Schema.Struct({
@@ -10,10 +11,20 @@ const Query = Schema.Struct({
   limit: Schema.Int
 })
 
+const Chat = Schema.Struct({ accountId: Schema.String, chatId: Schema.String })
+const Count = Schema.Struct({ count: Schema.Int })
+
 export class AiLogRepo extends Effect.Service<AiLogRepo>()("gatehouse/reply/AiLogRepo", {
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
 
+    const countSent = SqlSchema.single({
+      Request: Schema.Struct({ ...Chat.fields, from: Schema.String }),
+      Result: Count,
+      execute: ({ accountId, chatId, from }) => sql`
+        SELECT count(*)::int AS count FROM ai_logs
+        WHERE account_id = ${accountId} AND chat_id = ${chatId} AND id >= ${from}::uuid AND status = 'sent'`
+    })
     const insert = Effect.fn("AiLogRepo.insert")(
       (
         rows: ReadonlyArray<{
@@ -36,15 +47,24 @@ export class AiLogRepo extends Effect.Service<AiLogRepo>()("gatehouse/reply/AiLo
       }),
       Effect.orDie
     )
-    /** Replies that are not finished, in the order of the messages that they answer. */
+    /** The replies of a chat that have not ended, in the order of the messages that they answer. */
     const open = Effect.fn("AiLogRepo.open")(
       SqlSchema.findAll({
-        Request: Schema.String,
+        Request: Chat,
         Result: AiLog,
-        execute: (accountId) => sql`
-          SELECT * FROM ai_logs WHERE account_id = ${accountId} AND status IN ('pending', 'generated')
-          ORDER BY id LIMIT 1000`
+        execute: ({ accountId, chatId }) => sql`
+          SELECT * FROM ai_logs WHERE account_id = ${accountId} AND chat_id = ${chatId}
+          AND status IN ('pending', 'generated') ORDER BY id LIMIT 100`
       }),
+      Effect.orDie
+    )
+    const countOpen = Effect.fn("AiLogRepo.countOpen")(
+      SqlSchema.single({
+        Request: Schema.Void,
+        Result: Count,
+        execute: () => sql`SELECT count(*)::int AS count FROM ai_logs WHERE status IN ('pending', 'generated')`
+      }),
+      Effect.map(({ count }) => count),
       Effect.orDie
     )
     /** Writes the new state over the one that was read; false when someone else was faster. */
@@ -59,21 +79,16 @@ export class AiLogRepo extends Effect.Service<AiLogRepo>()("gatehouse/reply/AiLo
           completionTokens: Option.getOrNull(to.completionTokens),
           latencyMs: Option.getOrNull(to.latencyMs),
           reply: Option.getOrNull(to.reply),
-          dueAt: Option.getOrNull(Option.map(to.dueAt, DateTime.toDateUtc))
+          detail: Option.getOrNull(to.detail)
         })}
         WHERE id = ${from.id} AND status = ${from.status}
         AND reply_message_id IS NOT DISTINCT FROM ${Option.getOrNull(from.replyMessageId)}::uuid RETURNING id`,
       Effect.map((rows) => rows.length === 1),
       Effect.orDie
     )
+    /** Replies of a chat to messages since a moment that went out. */
     const sentSince = Effect.fn("AiLogRepo.sentSince")(
-      SqlSchema.single({
-        Request: Schema.Struct({ accountId: Schema.String, chatId: Schema.String, since: Schema.DateTimeUtcFromDate }),
-        Result: Schema.Struct({ count: Schema.Int }),
-        execute: ({ accountId, chatId, since }) => sql`
-          SELECT count(*) AS count FROM ai_logs
-          WHERE account_id = ${accountId} AND chat_id = ${chatId} AND status = 'sent' AND created_at > ${since}`
-      }),
+      (chat: typeof Chat.Type, since: DateTime.Utc) => countSent({ ...chat, from: firstIdAt(since) }),
       Effect.map(({ count }) => count),
       Effect.orDie
     )
@@ -89,6 +104,6 @@ export class AiLogRepo extends Effect.Service<AiLogRepo>()("gatehouse/reply/AiLo
       }),
       Effect.orDie
     )
-    return { insert, byId, open, move, sentSince, page } as const
+    return { insert, byId, open, countOpen, move, sentSince, page } as const
   })
 }) {}

@@ -2,15 +2,18 @@ import { SqlClient, SqlSchema } from "@effect/sql"
 import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { Seal } from "../kit/Seal.ts"
 import { AiEnvironment } from "./AiEnvironment.ts"
-import { type ChatLayer, AiLayer, type Effective, emptyLayer, resolve } from "./domain/AiSettings.ts"
+import {
+  AiLayer,
+  type ChatLayer,
+  type Effective,
+  emptyLayer,
+  type KeyedLayer,
+  keyLayer,
+  resolve
+} from "./domain/AiSettings.ts"
 
 /** Absent keeps the key, null deletes it. */
 export type KeyChange = Option.Option<Redacted.Redacted<string> | null>
-
-export interface StoredLayer {
-  readonly layer: AiLayer
-  readonly hasApiKey: boolean
-}
 
 export interface Configured {
   readonly settings: Effective
@@ -18,9 +21,17 @@ export interface Configured {
 }
 
 const globalRecord = "ai_global"
+const accountRecord = (accountId: string) => `ai:${accountId}`
 
-const Row = Schema.Struct({ settings: AiLayer, apiKeySealed: Schema.NullOr(Schema.String) })
+const Row = Schema.Struct({ settings: AiLayer, apiKeySealed: Schema.OptionFromNullOr(Schema.String) })
+type Row = Option.Option<typeof Row.Type>
+const Rows = Schema.Struct({ isGlobal: Schema.Boolean, ...Row.fields })
 const encodeLayer = Schema.encode(Schema.parseJson(AiLayer))
+
+const keyedOf = (row: Row): KeyedLayer => ({
+  layer: Option.match(row, { onNone: () => emptyLayer, onSome: ({ settings }) => settings }),
+  hasApiKey: Option.exists(row, ({ apiKeySealed }) => Option.isSome(apiKeySealed))
+})
 
 /**
  * The layers of the AI configuration (gateway specification, part 2; contract, part 4, "AI"): a put changes the fields
@@ -29,12 +40,16 @@ const encodeLayer = Schema.encode(Schema.parseJson(AiLayer))
 export class AiSettings extends Context.Tag("gatehouse/reply/AiSettings")<
   AiSettings,
   {
-    readonly global: Effect.Effect<StoredLayer>
-    readonly putGlobal: (changes: Partial<AiLayer>, key: KeyChange) => Effect.Effect<StoredLayer>
-    readonly account: (accountId: string) => Effect.Effect<StoredLayer>
-    readonly putAccount: (accountId: string, changes: Partial<AiLayer>, key: KeyChange) => Effect.Effect<StoredLayer>
-    /** What is in force for a chat, with the key to use. */
-    readonly configured: (accountId: string, chat: ChatLayer) => Effect.Effect<Configured>
+    readonly global: Effect.Effect<KeyedLayer>
+    readonly putGlobal: (changes: Partial<AiLayer>, key: KeyChange) => Effect.Effect<KeyedLayer>
+    readonly account: (accountId: string) => Effect.Effect<KeyedLayer>
+    readonly putAccount: (accountId: string, changes: Partial<AiLayer>, key: KeyChange) => Effect.Effect<KeyedLayer>
+    /** The account inherits everything again. */
+    readonly deleteAccount: (accountId: string) => Effect.Effect<void>
+    /** What is in force for a chat, with the key to use; without an account, for all accounts. */
+    readonly configured: (accountId: Option.Option<string>, chat: ChatLayer) => Effect.Effect<Configured>
+    /** Keeps the layers of an account as they are until the caller's transaction ends: changes wait for it. */
+    readonly hold: (accountId: string) => Effect.Effect<void>
   }
 >() {
   static readonly layer = Layer.effect(
@@ -44,36 +59,42 @@ export class AiSettings extends Context.Tag("gatehouse/reply/AiSettings")<
       const seal = yield* Seal
       const environment = yield* AiEnvironment
 
-      const readGlobal = Effect.fn("AiSettings.readGlobal")(
-        SqlSchema.findOne({
-          Request: Schema.Void,
-          Result: Row,
-          execute: () => sql`SELECT settings, api_key_sealed FROM ai_global`
-        }),
-        Effect.orDie
-      )
-      const readAccount = Effect.fn("AiSettings.readAccount")(
-        SqlSchema.findOne({
-          Request: Schema.String,
-          Result: Row,
-          execute: (id) => sql`SELECT settings, api_key_sealed FROM ai_accounts WHERE account_id = ${id}`
-        }),
-        Effect.orDie
-      )
+      const environmentLayer: KeyedLayer = {
+        layer: {
+          ...emptyLayer,
+          baseUrl: Option.getOrNull(environment.baseUrl),
+          modelName: Option.getOrNull(environment.modelName),
+          systemPrompt: Option.getOrNull(environment.systemPrompt)
+        },
+        hasApiKey: Option.isSome(environment.apiKey)
+      }
 
-      const storedOf = (row: Option.Option<typeof Row.Type>): StoredLayer => ({
-        layer: Option.match(row, { onNone: () => emptyLayer, onSome: ({ settings }) => settings }),
-        hasApiKey: Option.exists(row, ({ apiKeySealed }) => apiKeySealed !== null)
+      const rows = SqlSchema.findAll({
+        Request: Schema.NullOr(Schema.String),
+        Result: Rows,
+        execute: (accountId) => sql`
+          SELECT true AS is_global, settings, api_key_sealed FROM ai_global
+          UNION ALL SELECT false, settings, api_key_sealed FROM ai_accounts WHERE account_id = ${accountId}::uuid`
       })
+      const read = Effect.fn("AiSettings.read")(
+        (accountId: Option.Option<string>) => rows(Option.getOrNull(accountId)),
+        Effect.map((found): { readonly global: Row; readonly account: Row } => ({
+          global: Option.fromNullable(found.find(({ isGlobal }) => isGlobal)),
+          account: Option.fromNullable(found.find(({ isGlobal }) => !isGlobal))
+        })),
+        Effect.orDie
+      )
+      const global = Effect.map(read(Option.none()), ({ global }) => global)
+      const account = (id: string) => Effect.map(read(Option.some(id)), ({ account }) => account)
 
       const merged = Effect.fn("AiSettings.merged")(function* (
-        row: Option.Option<typeof Row.Type>,
+        row: Row,
         changes: Partial<AiLayer>,
         key: KeyChange,
         recordId: string
       ) {
-        const layer: AiLayer = { ...storedOf(row).layer, ...changes }
-        const kept = Option.getOrNull(Option.flatMapNullable(row, ({ apiKeySealed }) => apiKeySealed))
+        const layer: AiLayer = { ...keyedOf(row).layer, ...changes }
+        const kept = Option.getOrNull(Option.flatMap(row, ({ apiKeySealed }) => apiKeySealed))
         const apiKeySealed = Option.isNone(key)
           ? kept
           : key.value === null
@@ -83,13 +104,16 @@ export class AiSettings extends Context.Tag("gatehouse/reply/AiSettings")<
         return { columns: { settings, apiKeySealed }, stored: { layer, hasApiKey: apiKeySealed !== null } }
       })
 
+      /** A change waits for those who hold the record, and the next ones wait for its commit. */
+      const lock = (record: string) => sql`SELECT pg_advisory_xact_lock(hashtextextended(${record}, 0))`
+
       const putGlobal = Effect.fn("AiSettings.putGlobal")(
         function* (changes: Partial<AiLayer>, key: KeyChange) {
-          yield* sql`SELECT pg_advisory_xact_lock(hashtextextended(${globalRecord}, 0))`
-          const { columns, stored } = yield* merged(yield* readGlobal(), changes, key, globalRecord)
+          yield* lock(globalRecord)
+          const { columns, stored } = yield* merged(yield* global, changes, key, globalRecord)
           yield* sql`
-          INSERT INTO ai_global ${sql.insert(columns)} ON CONFLICT (singleton)
-          DO UPDATE SET settings = excluded.settings, api_key_sealed = excluded.api_key_sealed`
+            INSERT INTO ai_global ${sql.insert(columns)} ON CONFLICT (singleton)
+            DO UPDATE SET settings = excluded.settings, api_key_sealed = excluded.api_key_sealed`
           return stored
         },
         sql.withTransaction,
@@ -98,51 +122,72 @@ export class AiSettings extends Context.Tag("gatehouse/reply/AiSettings")<
 
       const putAccount = Effect.fn("AiSettings.putAccount")(
         function* (accountId: string, changes: Partial<AiLayer>, key: KeyChange) {
-          yield* sql`SELECT pg_advisory_xact_lock(hashtextextended(${`ai:${accountId}`}, 0))`
-          const { columns, stored } = yield* merged(yield* readAccount(accountId), changes, key, accountId)
+          yield* lock(accountRecord(accountId))
+          const { columns, stored } = yield* merged(yield* account(accountId), changes, key, accountId)
           yield* sql`
-          INSERT INTO ai_accounts ${sql.insert({ ...columns, accountId })} ON CONFLICT (account_id)
-          DO UPDATE SET settings = excluded.settings, api_key_sealed = excluded.api_key_sealed`
+            INSERT INTO ai_accounts ${sql.insert({ ...columns, accountId })} ON CONFLICT (account_id)
+            DO UPDATE SET settings = excluded.settings, api_key_sealed = excluded.api_key_sealed`
           return stored
         },
         sql.withTransaction,
         Effect.orDie
       )
 
-      const keyOf = (row: Option.Option<typeof Row.Type>, recordId: string) =>
-        Option.match(
-          Option.flatMapNullable(row, ({ apiKeySealed }) => apiKeySealed),
-          {
-            onNone: () => Effect.succeedNone,
-            onSome: (sealed) => Effect.map(Effect.orDie(seal.open(sealed, recordId)), Option.some)
-          }
+      const deleteAccount = Effect.fn("AiSettings.deleteAccount")(
+        function* (accountId: string) {
+          yield* lock(accountRecord(accountId))
+          yield* sql`DELETE FROM ai_accounts WHERE account_id = ${accountId}`
+        },
+        sql.withTransaction,
+        Effect.orDie
+      )
+
+      const opened = (row: Row, recordId: string) =>
+        Effect.transposeMapOption(
+          Option.flatMap(row, ({ apiKeySealed }) => apiKeySealed),
+          (sealed) => Effect.orDie(seal.open(sealed, recordId))
         )
 
-      const configured = Effect.fn("AiSettings.configured")(function* (accountId: string, chat: ChatLayer) {
-        const global = yield* readGlobal()
-        const account = yield* readAccount(accountId)
-        const ownKey = yield* keyOf(account, accountId)
-        const globalKey = yield* keyOf(global, globalRecord)
-        const settings = resolve({
+      const configured = Effect.fn("AiSettings.configured")(function* (
+        accountId: Option.Option<string>,
+        chat: ChatLayer
+      ) {
+        const stored = yield* read(accountId)
+        const layers = {
           chat,
-          account: storedOf(account).layer,
-          global: storedOf(global).layer,
-          environment: {
-            ...emptyLayer,
-            baseUrl: Option.getOrNull(environment.baseUrl),
-            modelName: Option.getOrNull(environment.modelName),
-            systemPrompt: Option.getOrNull(environment.systemPrompt)
-          }
-        })
-        return { settings, apiKey: Option.firstSomeOf([ownKey, globalKey, environment.apiKey]) }
+          account: keyedOf(stored.account),
+          global: keyedOf(stored.global),
+          environment: environmentLayer
+        }
+        const nearest = Option.getOrNull(keyLayer(layers))
+        const apiKey =
+          nearest === "account"
+            ? yield* opened(
+                stored.account,
+                Option.getOrElse(accountId, () => "")
+              )
+            : nearest === "global"
+              ? yield* opened(stored.global, globalRecord)
+              : environment.apiKey
+        return { settings: resolve(layers), apiKey }
       })
 
+      const hold = Effect.fn("AiSettings.hold")(
+        (accountId: string) => sql`
+          SELECT pg_advisory_xact_lock_shared(hashtextextended(${globalRecord}, 0)),
+            pg_advisory_xact_lock_shared(hashtextextended(${accountRecord(accountId)}, 0))`,
+        Effect.asVoid,
+        Effect.orDie
+      )
+
       return AiSettings.of({
-        global: Effect.map(readGlobal(), storedOf),
+        global: Effect.map(global, keyedOf),
         putGlobal,
-        account: (accountId) => Effect.map(readAccount(accountId), storedOf),
+        account: (accountId) => Effect.map(account(accountId), keyedOf),
         putAccount,
-        configured
+        deleteAccount,
+        configured,
+        hold
       })
     })
   )

@@ -1,206 +1,280 @@
-import { Clock, Context, DateTime, Duration, Effect, Layer, Metric, Option, Random, Redacted, Schedule } from "effect"
+import { Array, Clock, Context, Data, DateTime, Duration, Effect, Either, Layer, Option, Random } from "effect"
 import { nextId } from "../kit/Id.ts"
-import { aiReplies } from "../Metrics.ts"
 import { Outbox } from "../webhook/Outbox.ts"
 import { AiLogRepo } from "./AiLogRepo.ts"
-import { AiSettings, type Configured } from "./AiSettings.ts"
+import { AiLogs } from "./AiLogs.ts"
+import { askModel } from "./AskModel.ts"
 import { type ChatAnswer, ChatModel, type ChatModelFailure } from "./ChatModel.ts"
-import { AiLog, aiLogItem } from "./domain/AiLog.ts"
-import { conversation, typingTime, windowSize } from "./domain/Conversation.ts"
-import { skipReason, type SkipReason } from "./domain/Eligibility.ts"
-import { ReplyChannel, type TriggeringMessage } from "./ReplyChannel.ts"
+import type { AiLog } from "./domain/AiLog.ts"
+import { plainText, typingTime, windowSize } from "./domain/Conversation.ts"
+import { plan, skipReason, type SkipReason } from "./domain/Eligibility.ts"
+import { splitReply } from "./domain/LongReply.ts"
+import { alertText, handOffIn, keywordIn } from "./domain/ManagerAlert.ts"
+import type { ReplyJob } from "./domain/ReplyJob.ts"
+import { ReplyChannel } from "./ReplyChannel.ts"
+import { ReplyJobRepo } from "./ReplyJobRepo.ts"
+import { Rules, type Situation, type Waiting } from "./Rules.ts"
 
-const hour = Duration.hours(1)
-const repeats = 2
+/** A platform forgets that somebody types after some ten seconds. */
+const typingShown = Duration.seconds(8)
+/** A job that finds nothing to do is not asked again at once. */
+const breather = Duration.minutes(1)
 
-/** The provider's own wish for the next attempt, else a second, then two. */
-const patience = Schedule.identity<ChatModelFailure>().pipe(
-  Schedule.intersect(Schedule.recurs(repeats)),
-  Schedule.addDelay(([{ retryAfter }, attempt]) => Option.getOrElse(retryAfter, () => Duration.seconds(2 ** attempt)))
-)
+/** Another worker was faster: the transaction is undone, the job is looked at anew. */
+class Outrun extends Data.TaggedError("Outrun")<{}> {}
 
-type ReplyEvent = "ai.reply.generated" | "ai.reply.sent" | "ai.reply.failed"
+const orOutrun = (change: Effect.Effect<boolean>): Effect.Effect<void, Outrun> =>
+  Effect.flatMap(change, (isOurs) => (isOurs ? Effect.void : new Outrun()))
 
-const isPassing = ({ kind }: ChatModelFailure) =>
-  kind === "rate_limited" || kind === "provider_error" || kind === "timeout" || kind === "network"
+interface Generated {
+  readonly log: AiLog
+  readonly dueAt: DateTime.Utc
+}
 
 /**
- * The auto-reply flow (gateway specification, part 6): `advance` takes one reply from the state of its row to its end.
- * Every step ends in one transaction that moves the row, so a crash between any two steps goes on where it was, and the
- * platform is asked once per stored message.
+ * The auto-reply flow (gateway specification, part 6) for one chat, over its durable job: choose a message, ask, wait,
+ * type, look at the rules again, hand over to the channel. Every step ends in one transaction that moves reply and job and
+ * tells the event, so a crash between any two steps goes on where it was, and nothing is done twice.
  */
 export class AutoReply extends Context.Tag("gatehouse/reply/AutoReply")<
   AutoReply,
-  { readonly advance: (logId: string) => Effect.Effect<void> }
+  {
+    /** Takes the chat's replies as far as they go now; returns when the channel or a later moment has the next word. */
+    readonly advance: (accountId: string, chatId: string) => Effect.Effect<void>
+    /**
+     * Asked by the channel right before it sends a message, in the transaction that says so: the reason why a reply may
+     * not go out any more, which ends it.
+     */
+    readonly withheld: (messageId: string) => Effect.Effect<Option.Option<string>>
+  }
 >() {
   static readonly layer = Layer.effect(
     AutoReply,
     Effect.gen(function* () {
-      const logs = yield* AiLogRepo
-      const settings = yield* AiSettings
+      const repo = yield* AiLogRepo
+      const logs = yield* AiLogs
+      const jobs = yield* ReplyJobRepo
+      const rules = yield* Rules
       const model = yield* ChatModel
       const channel = yield* ReplyChannel
       const outbox = yield* Outbox
 
-      /** Moves the row and tells of it in one transaction. */
-      const move = Effect.fn("AutoReply.move")(
-        function* (from: AiLog, changes: Partial<typeof AiLog.Type>, event: Option.Option<ReplyEvent>) {
-          const to = AiLog.make({ ...from, ...changes })
-          const isOurs = yield* logs.move(from, to)
-          if (!isOurs || Option.isNone(event)) return to
-          const timestamp = yield* DateTime.now
-          const owner = { kind: "account", id: to.accountId } as const
-          yield* outbox.publish([{ eventId: yield* nextId, owner, event: event.value, timestamp, data: aiLogItem(to) }])
-          return to
-        },
-        (effect) => outbox.transaction(effect),
-        Effect.orDie
-      )
+      const atomically = <A>(effect: Effect.Effect<A, Outrun>) =>
+        Effect.catchTag(outbox.transaction(effect), "SqlError", Effect.die)
 
-      const counted = (outcome: string) => Metric.increment(Metric.tagged(aiReplies, "outcome", outcome))
+      const end = (log: AiLog) =>
+        Effect.flatMap(DateTime.now, (now) => orOutrun(jobs.end(log, 1, Option.some(log.id), now)))
 
       const skip = (log: AiLog, reason: SkipReason) =>
+        orOutrun(logs.move(log, { status: "skipped", reason: Option.some(reason) }, Option.none()))
+
+      const failed = (log: AiLog, reason: string, detail: Option.Option<string>) =>
         Effect.zipRight(
-          move(log, { status: "skipped", reason: Option.some(reason) }, Option.none()),
-          counted("skipped")
+          orOutrun(
+            logs.move(log, { status: "failed", reason: Option.some(reason), detail }, Option.some("ai.reply.failed"))
+          ),
+          end(log)
         )
 
-      const failed = (log: AiLog, reason: string) =>
-        Effect.zipRight(
-          move(log, { status: "failed", reason: Option.some(reason) }, Option.some("ai.reply.failed")),
-          counted("failed")
+      const alert = Effect.fn("AutoReply.alert")(function* (
+        log: AiLog,
+        { chat, configured }: Situation,
+        why: string,
+        texts: ReadonlyArray<string>
+      ) {
+        const { to } = configured.settings.managerAlerts.value
+        if (to === log.chatId) return
+        const body = alertText(why, chat.name, texts)
+        yield* channel.queue({ id: yield* nextId, accountId: log.accountId, to, body })
+      })
+
+      const alertOfKeyword = (situation: Situation, answered: Waiting, before: ReadonlyArray<Waiting>) => {
+        const alerts = situation.configured.settings.managerAlerts.value
+        const texts = [...before, answered].map(({ body }) => body)
+        return Option.match(alerts.enabled ? keywordIn(alerts, texts) : Option.none(), {
+          onNone: () => Effect.void,
+          onSome: (keyword) => alert(answered.log, situation, `“${keyword}”`, texts)
+        })
+      }
+
+      /** Step 2: what is not answered is skipped, and what is becomes the one reply of the chat. */
+      const choose = Effect.fn("AutoReply.choose")(function* (job: ReplyJob, open: ReadonlyArray<AiLog>) {
+        const now = yield* DateTime.now
+        const waiting = yield* rules.waiting(open)
+        if (!Array.isNonEmptyReadonlyArray(waiting)) {
+          yield* jobs.wait(job, DateTime.addDuration(now, breather))
+          return Option.none<readonly [Waiting, Situation]>()
+        }
+        const situation = yield* rules.situation(job.accountId, job.chatId)
+        const { answer, skipped, waitUntil } = plan(situation.rules, waiting)
+        if (Option.isSome(waitUntil)) {
+          yield* jobs.wait(job, waitUntil.value)
+          return Option.none<readonly [Waiting, Situation]>()
+        }
+        yield* atomically(
+          Effect.gen(function* () {
+            yield* Effect.forEach(skipped, ({ message, reason }) => skip(message.log, reason), { discard: true })
+            const last = Array.last(skipped)
+            if (Option.isSome(last)) {
+              yield* orOutrun(jobs.end(last.value.message.log, skipped.length, Option.none(), now))
+            }
+            if (Option.isNone(answer)) return
+            yield* orOutrun(jobs.begin(answer.value.log))
+            const superseded = skipped.filter(({ reason }) => reason === "superseded").map(({ message }) => message)
+            yield* alertOfKeyword(situation, answer.value, superseded)
+          })
         )
-
-      const judge = Effect.fn("AutoReply.judge")(function* (log: AiLog, message: TriggeringMessage) {
-        const chat = yield* channel.chat(log.accountId, log.chatId)
-        if (Option.isNone(chat))
-          return { reason: Option.some<SkipReason>("chat disabled"), configured: Option.none<Configured>() }
-        const configured = yield* settings.configured(log.accountId, chat.value)
-        const since = DateTime.subtractDuration(yield* DateTime.now, hour)
-        const repliesInLastHour = yield* logs.sentSince({ accountId: log.accountId, chatId: log.chatId, since })
-        const reason = skipReason({
-          settings: configured.settings,
-          hasApiKey: Option.isSome(configured.apiKey),
-          chatType: chat.value.type,
-          isBlocked: chat.value.isBlocked,
-          messageType: message.type,
-          writtenAt: message.writtenAt,
-          arrivedAt: log.createdAt,
-          repliesInLastHour
-        })
-        return { reason, configured: Option.some(configured) }
+        return Option.map(answer, (one) => [one, situation] as const)
       })
 
-      const ask = Effect.fn("AutoReply.ask")(function* (log: AiLog, { apiKey, settings: effective }: Configured) {
-        const window = yield* channel.window(log.accountId, log.chatId, log.messageId, windowSize)
-        const timeout = Duration.seconds(effective.timeoutSeconds)
-        const call = model.complete({
-          baseUrl: effective.baseUrl,
-          apiKey: Option.getOrElse(apiKey, () => Redacted.make("")),
-          model: effective.modelName,
-          turns: conversation(effective.systemPrompt, effective.businessKnowledge, window),
-          temperature: effective.temperature,
-          maxTokens: effective.maxTokens,
-          timeout
-        })
-        return yield* Effect.retry(call, { while: isPassing, schedule: patience })
-      })
-
-      const echo = (message: TriggeringMessage): ChatAnswer => ({
-        reply: message.body,
+      const echo = ({ body }: Waiting): ChatAnswer => ({
+        reply: body,
         model: "echo",
         promptTokens: Option.some(0),
         completionTokens: Option.some(0)
       })
 
-      const generate = Effect.fn("AutoReply.generate")(function* (log: AiLog, message: TriggeringMessage) {
-        const { configured, reason } = yield* judge(log, message)
-        if (Option.isSome(reason)) return yield* skip(log, reason.value)
-        if (Option.isNone(configured)) return yield* Effect.void
+      const answerOf = ({ configured }: Situation, message: Waiting): Effect.Effect<ChatAnswer, ChatModelFailure> => {
+        const { accountId, chatId, messageId } = message.log
+        if (configured.settings.echoMode.value) return Effect.succeed(echo(message))
+        return Effect.flatMap(channel.window(accountId, chatId, Option.some(messageId), windowSize), (window) =>
+          askModel(model, configured, window)
+        )
+      }
+
+      /** Steps 3 to 5. None when there is nothing to send. */
+      const generate = Effect.fn("AutoReply.generate")(function* (message: Waiting, situation: Situation) {
+        const { log } = message
         const startedAt = yield* Clock.currentTimeMillis
-        const { replyDelaySeconds, timeoutSeconds } = configured.value.settings
-        const answer = yield* Effect.either(
-          configured.value.settings.echoMode
-            ? Effect.succeed(echo(message))
-            : ask(log, configured.value).pipe(Effect.timeout(Duration.seconds(timeoutSeconds * 3)))
-        )
+        const answered = yield* Effect.either(answerOf(situation, message))
         const endedAt = yield* Clock.currentTimeMillis
-        if (answer._tag === "Left") {
-          const error = answer.left
-          const words = error._tag === "ChatModelFailure" ? `${error.kind}: ${error.message}` : "timeout"
-          return yield* failed(log, words)
+        if (Either.isLeft(answered)) {
+          const { kind, message: words } = answered.left
+          yield* atomically(failed(log, kind, Option.some(words)))
+          return Option.none<Generated>()
         }
-        const { completionTokens, model: modelName, promptTokens, reply } = answer.right
-        yield* move(
-          log,
-          {
-            status: "generated",
-            reply: Option.some(reply),
-            modelName: Option.some(modelName),
-            promptTokens,
-            completionTokens,
-            latencyMs: Option.some(Math.round(endedAt - startedAt)),
-            dueAt: Option.some(DateTime.unsafeMake(endedAt + replyDelaySeconds * 1000))
-          },
-          Option.some("ai.reply.generated")
+        const { completionTokens, model: modelName, promptTokens, reply } = answered.right
+        const { managerAlerts, replyDelaySeconds } = situation.configured.settings
+        const { isHandOff, text } = managerAlerts.value.enabled
+          ? handOffIn(plainText(reply))
+          : { isHandOff: false, text: plainText(reply).trim() }
+        const dueAt = DateTime.unsafeMake(endedAt + replyDelaySeconds.value * 1000)
+        const changes = {
+          status: text === "" ? ("failed" as const) : ("generated" as const),
+          reason: text === "" ? Option.some("empty_completion") : Option.none<string>(),
+          reply: Option.some(text),
+          modelName: Option.some(modelName),
+          promptTokens,
+          completionTokens,
+          latencyMs: Option.some(Math.round(endedAt - startedAt))
+        }
+        const event = text === "" ? "ai.reply.failed" : "ai.reply.generated"
+        yield* atomically(
+          Effect.gen(function* () {
+            yield* orOutrun(logs.move(log, changes, Option.some(event)))
+            if (isHandOff) yield* alert(log, situation, "A person is asked for", [message.body])
+            yield* text === "" ? end(log) : orOutrun(jobs.goOn(log, Option.some(dueAt)))
+          })
+        )
+        return text === "" ? Option.none<Generated>() : Option.some({ log: yield* repo.byId(log.id), dueAt })
+      })
+
+      /** Step 6, first half: the other side sees somebody type for as long as a person would. */
+      const type = Effect.fn("AutoReply.type")(function* ({ accountId, chatId, reply }: AiLog) {
+        const text = Option.getOrElse(reply, () => "")
+        let left = typingTime(text, yield* Random.next)
+        while (Duration.greaterThan(left, Duration.zero)) {
+          yield* channel.typing(accountId, chatId)
+          const shown = Duration.min(left, typingShown)
+          yield* Effect.sleep(shown)
+          left = Duration.subtract(left, shown)
+        }
+      })
+
+      /** Step 6, second half: the rules again, then the reply is the channel's to send, part by part. */
+      const hand = Effect.fn("AutoReply.hand")(function* (log: AiLog) {
+        const { chat, rules: situation } = yield* rules.situation(log.accountId, log.chatId)
+        const reason = skipReason(situation, yield* rules.message(log))
+        if (Option.isSome(reason)) return yield* atomically(Effect.zipRight(skip(log, reason.value), end(log)))
+        const parts = splitReply(
+          Option.getOrElse(log.reply, () => ""),
+          chat.longestText
+        )
+        const messages = yield* Effect.forEach(parts, (body) => Effect.map(nextId, (id) => ({ id, body })))
+        yield* atomically(
+          Effect.gen(function* () {
+            const replyMessageId = Option.map(Array.head(messages), ({ id }) => id)
+            yield* orOutrun(logs.move(log, { replyMessageId }, Option.none()))
+            yield* jobs.addParts(
+              log,
+              messages.map(({ id }) => id)
+            )
+            yield* Effect.forEach(
+              messages,
+              ({ body, id }) => channel.queue({ id, accountId: log.accountId, to: log.chatId, body }),
+              { discard: true }
+            )
+            yield* orOutrun(jobs.goOn(log, Option.none()))
+          })
         )
       })
 
-      const waitAndType = Effect.fn("AutoReply.waitAndType")(function* (log: AiLog, text: string) {
-        const now = yield* DateTime.now
-        const due = Option.getOrElse(log.dueAt, () => now)
-        if (DateTime.greaterThan(due, now)) yield* Effect.sleep(DateTime.distanceDuration(now, due))
-        yield* Effect.sleep(typingTime(text, yield* Random.next))
+      const deliver = (log: AiLog) => Effect.zipRight(type(log), hand(log))
+
+      const answer = Effect.fn("AutoReply.answer")(function* (message: Waiting, situation: Situation) {
+        const generated = yield* generate(message, situation)
+        if (Option.isNone(generated)) return
+        const { dueAt, log } = generated.value
+        if (DateTime.lessThanOrEqualTo(dueAt, yield* DateTime.now)) yield* deliver(log)
       })
 
-      const hand = Effect.fn("AutoReply.hand")(
-        function* (log: AiLog, body: string) {
-          const id = yield* nextId
-          const isOurs = yield* logs.move(log, AiLog.make({ ...log, replyMessageId: Option.some(id) }))
-          if (isOurs) yield* channel.queue({ id, accountId: log.accountId, chatId: log.chatId, body })
+      /** A message whose answer a crash cut short is judged and asked about anew. */
+      const resume = Effect.fn("AutoReply.resume")(function* (log: AiLog) {
+        const situation = yield* rules.situation(log.accountId, log.chatId)
+        const message = yield* rules.message(log)
+        const reason = skipReason(situation.rules, message)
+        if (Option.isNone(reason)) return yield* answer(message, situation)
+        yield* atomically(Effect.zipRight(skip(log, reason.value), end(log)))
+      })
+
+      const step = Effect.fn("AutoReply.step")(function* (job: ReplyJob) {
+        const open = yield* repo.open({ accountId: job.accountId, chatId: job.chatId })
+        const current = open.find(({ id }) => Option.contains(job.current, id))
+        if (current === undefined) {
+          const chosen = yield* choose(job, open)
+          if (Option.isSome(chosen)) yield* answer(...chosen.value)
+          return
+        }
+        if (current.status === "pending") return yield* resume(current)
+        if (Option.isNone(current.replyMessageId)) yield* deliver(current)
+      })
+
+      const advance = Effect.fn("AutoReply.advance")(
+        function* (accountId: string, chatId: string) {
+          const job = yield* jobs.byChat({ accountId, chatId })
+          if (Option.isSome(job)) yield* step(job.value)
         },
-        (effect) => outbox.transaction(effect),
-        Effect.orDie
+        Effect.catchTag("Outrun", () => Effect.logDebug("another worker answers in this chat"))
       )
 
-      const send = Effect.fn("AutoReply.send")(function* (log: AiLog, message: TriggeringMessage) {
-        const body = Option.getOrElse(log.reply, () => "")
-        yield* waitAndType(log, body)
-        const { reason } = yield* judge(log, message)
-        if (Option.isSome(reason)) return yield* skip(log, reason.value)
-        yield* hand(log, body)
-      })
+      const withheld = Effect.fn("AutoReply.withheld")(
+        function* (messageId: string) {
+          const part = yield* jobs.part(messageId)
+          if (Option.isNone(part)) return Option.none<string>()
+          const { isFirst, log } = part.value
+          if (!log.isOpen) return Option.some("an earlier part was not sent")
+          const { rules: situation } = yield* rules.held(log.accountId, log.chatId)
+          const reason = skipReason(situation, yield* rules.message(log))
+          if (Option.isNone(reason)) return Option.none<string>()
+          yield* isFirst
+            ? Effect.zipRight(skip(log, reason.value), end(log))
+            : failed(log, "cut short", Option.some(reason.value))
+          return Option.some<string>(reason.value)
+        },
+        Effect.catchTag("Outrun", () => Effect.succeedSome("the reply has ended"))
+      )
 
-      const finish = Effect.fn("AutoReply.finish")(function* (log: AiLog, replyMessageId: string) {
-        const { error, isSent } = yield* channel.sent(log.accountId, replyMessageId)
-        if (!isSent)
-          return yield* failed(
-            log,
-            Option.getOrElse(error, () => "the channel did not send it")
-          )
-        yield* move(log, { status: "sent" }, Option.some("ai.reply.sent"))
-        yield* counted("sent")
-      })
-
-      const step = Effect.fn("AutoReply.step")(function* (log: AiLog) {
-        const message = yield* channel.message(log.messageId)
-        if (Option.isNone(message)) return yield* skip(log, "chat disabled")
-        if (log.status === "pending") return yield* generate(log, message.value)
-        if (Option.isSome(log.replyMessageId)) return yield* finish(log, log.replyMessageId.value)
-        return yield* send(log, message.value)
-      })
-
-      const advance = (logId: string): Effect.Effect<void> =>
-        Effect.flatMap(logs.byId(logId), (log) =>
-          log.isOpen
-            ? Effect.zipRight(
-                step(log),
-                Effect.suspend(() => advance(logId))
-              )
-            : Effect.void
-        )
-
-      return AutoReply.of({ advance })
+      return AutoReply.of({ advance, withheld })
     })
   )
 }

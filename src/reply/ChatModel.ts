@@ -1,4 +1,5 @@
 import { Context, Data, type Duration, type Effect, type Option, type Redacted } from "effect"
+import type { ProviderFailureKind } from "./domain/Attempts.ts"
 import type { ChatTurn } from "./domain/Conversation.ts"
 
 export interface ChatRequest {
@@ -24,17 +25,7 @@ export interface ChatAnswer {
  * the key: for the AI log and the operator, never for the chat.
  */
 export class ChatModelFailure extends Data.TaggedError("ChatModelFailure")<{
-  readonly kind:
-    | "timeout"
-    | "network"
-    | "auth"
-    | "quota"
-    | "rate_limited"
-    | "bad_request"
-    | "provider_error"
-    | "invalid_response"
-    | "empty_completion"
-    | "refusal"
+  readonly kind: ProviderFailureKind
   readonly status: Option.Option<number>
   readonly message: string
   readonly retryAfter: Option.Option<Duration.Duration>

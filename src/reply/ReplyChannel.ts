@@ -5,41 +5,47 @@ import type { WindowMessage } from "./domain/Conversation.ts"
 
 export interface ReplyChat extends ChatLayer {
   readonly type: ChatType
+  /** What a person calls the chat. */
+  readonly name: string
   readonly isBlocked: boolean
+  /** When a person last wrote in it in the channel's name, on the platform's own app. */
+  readonly humanWroteAt: Option.Option<DateTime.Utc>
+  /** The longest text that it takes in one message. */
+  readonly longestText: number
 }
 
 export interface TriggeringMessage {
+  readonly id: string
   readonly type: MessageType
   readonly body: string
   readonly writtenAt: DateTime.Utc
 }
 
 /**
- * Port: what a reply needs of the channel that it is sent through. `queue` stores the outgoing message under the id that
- * it will have on the platform, inside the caller's transaction; `sent` waits until the channel has settled it and says
- * whether it went out, with the reason when not.
+ * Port: what a reply needs of the channel that it is sent through. `queue` stores an outgoing message under the id that
+ * it will have on the platform, inside the caller's transaction; the channel tells `AiLogs.settled` what became of it.
  */
 export class ReplyChannel extends Context.Tag("gatehouse/reply/ReplyChannel")<
   ReplyChannel,
   {
     readonly chat: (accountId: string, chatId: string) => Effect.Effect<Option.Option<ReplyChat>>
-    readonly message: (messageId: string) => Effect.Effect<Option.Option<TriggeringMessage>>
-    /** The last messages of the chat up to and with this one, oldest first. */
+    /** Keeps the chat as it is until the caller's transaction ends: changes wait for it. */
+    readonly hold: (accountId: string, chatId: string) => Effect.Effect<void>
+    readonly messages: (ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<TriggeringMessage>>
+    /** The last messages of the chat up to and with one of them, else all, oldest first. */
     readonly window: (
       accountId: string,
       chatId: string,
-      upTo: string,
+      upTo: Option.Option<string>,
       limit: number
     ) => Effect.Effect<ReadonlyArray<WindowMessage>>
     readonly queue: (message: {
       readonly id: string
       readonly accountId: string
-      readonly chatId: string
+      readonly to: string
       readonly body: string
     }) => Effect.Effect<void>
-    readonly sent: (
-      accountId: string,
-      messageId: string
-    ) => Effect.Effect<{ readonly isSent: boolean; readonly error: Option.Option<string> }>
+    /** Shows the other side that somebody is typing: for some ten seconds, where the platform has it. */
+    readonly typing: (accountId: string, chatId: string) => Effect.Effect<void>
   }
 >() {}

@@ -3,10 +3,9 @@ import { assert, layer } from "@effect/vitest"
 import { deepStrictEqual } from "@effect/vitest/utils"
 import { Effect, Option, Redacted } from "effect"
 import { AiSettings } from "../../src/reply/AiSettings.ts"
+import { inheriting } from "../../src/reply/domain/AiSettings.ts"
 import * as Life from "../channel/Life.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
-
-const inherits = { mode: "inherit" as const, customSystemPrompt: Option.none() }
 
 layer(TestDatabase.layer)("AiSettings", (it) => {
   it.effect("keeps what a put does not name, and the key until it is deleted", () =>
@@ -26,10 +25,16 @@ layer(TestDatabase.layer)("AiSettings", (it) => {
       const sql = yield* SqlClient.SqlClient
       const { id } = yield* Life.connected
       yield* settings.putGlobal({}, Option.some(Redacted.make("sk-global")))
-      const keyOf = Effect.map(settings.configured(id, inherits), ({ apiKey }) => Option.map(apiKey, Redacted.value))
+      const keyOf = Effect.map(settings.configured(Option.some(id), inheriting), ({ apiKey }) =>
+        Option.map(apiKey, Redacted.value)
+      )
       deepStrictEqual(yield* keyOf, Option.some("sk-global"))
       yield* settings.putAccount(id, {}, Option.some(Redacted.make("sk-account")))
       deepStrictEqual(yield* keyOf, Option.some("sk-account"))
+      yield* settings.deleteAccount(id)
+      deepStrictEqual(yield* keyOf, Option.some("sk-global"))
+      assert.isFalse((yield* settings.account(id)).hasApiKey)
+      yield* settings.putAccount(id, {}, Option.some(Redacted.make("sk-account")))
       const rows = yield* sql`SELECT api_key_sealed FROM ai_global UNION SELECT api_key_sealed FROM ai_accounts`
       assert.notMatch(JSON.stringify(rows), /sk-/)
     }).pipe(Effect.provide(Life.layer(new Life.World())))

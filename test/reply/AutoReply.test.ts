@@ -1,12 +1,11 @@
 import { assert, layer } from "@effect/vitest"
 import { deepStrictEqual } from "@effect/vitest/utils"
-import { DateTime, Duration, Effect, Fiber, Option, Queue, Redacted } from "effect"
-import { messageSender } from "../../src/channel/actor/MessageSender.ts"
+import { Array, DateTime, Duration, Effect, Option, Redacted, TestClock } from "effect"
 import { Chats } from "../../src/channel/Chats.ts"
+import type { Channel } from "../../src/channel/domain/Channel.ts"
 import { Messages } from "../../src/channel/Messages.ts"
 import { AiLogs } from "../../src/reply/AiLogs.ts"
 import { AiSettings } from "../../src/reply/AiSettings.ts"
-import { AutoReply } from "../../src/reply/AutoReply.ts"
 import { ChatModelFailure } from "../../src/reply/ChatModel.ts"
 import * as Life from "../channel/Life.ts"
 import { noon, pass, passUntil } from "../channel/Passing.ts"
@@ -23,7 +22,7 @@ const failing = (kind: ChatModelFailure["kind"], retryAfter?: Duration.DurationI
     retryAfter: Option.map(Option.fromNullable(retryAfter), Duration.decode)
   })
 
-/** A channel that was written to, with the flow under way for that message. */
+/** A channel that was written to, with its loops under way. */
 const written = Effect.fn(function* (
   world: Life.World,
   settings: Parameters<typeof AiSettings.Service.putAccount>[1] = {},
@@ -31,66 +30,75 @@ const written = Effect.fn(function* (
 ) {
   yield* noon
   const ai = yield* AiSettings
-  const messages = yield* Messages
-  const logs = yield* AiLogs
-  const replies = yield* AutoReply
   yield* ai.putGlobal({ enabled: true }, Option.none())
   const channel = yield* Life.connected
   yield* ai.putAccount(channel.id, settings, key)
-  world.write("1", "Are you open?", DateTime.formatIso(yield* DateTime.now), seen)
+  yield* hear(world, channel, "Are you open?", seen)
+  yield* Life.answering(channel.id)
+  return { channel, outcome: outcomeOf(channel.id) }
+})
+
+const hear = Effect.fn(function* (
+  world: Life.World,
+  channel: Channel,
+  text: string,
+  seen: Parameters<Life.World["write"]>[3] = {}
+) {
+  const messages = yield* Messages
+  world.write("1", text, DateTime.formatIso(yield* DateTime.now), seen)
   yield* messages.record(channel, world.inbox.slice(-1), Effect.succeed(true))
-  yield* Effect.fork(messageSender(channel.id, yield* Queue.sliding<void>(1)))
-  const [log] = yield* logs.open(channel.id)
-  const flow = yield* Effect.fork(replies.advance(log?.id ?? ""))
-  const outcome = Effect.gen(function* () {
-    yield* passUntil(Effect.map(Fiber.poll(flow), Option.isSome))
-    yield* Fiber.join(flow)
-    const query = { accountId: Option.some(channel.id), chatId: Option.none(), status: Option.none() }
-    const [settled] = yield* logs.page({ ...query, before: Option.none(), limit: 1 })
-    return { status: settled?.status, reason: Option.getOrNull(settled?.reason ?? Option.none()) }
-  })
-  return { channel, outcome }
+})
+
+const logsOf = Effect.fn(function* (accountId: string) {
+  const logs = yield* AiLogs
+  const query = { accountId: Option.some(accountId), chatId: Option.none(), status: Option.none() }
+  const rows = yield* logs.page({ ...query, before: Option.none(), limit: 100 })
+  return rows.toReversed()
+})
+
+/** What became of the last message, once nothing is open. */
+const outcomeOf = Effect.fn(function* (accountId: string) {
+  yield* passUntil(Effect.map(logsOf(accountId), (rows) => rows.every(({ isOpen }) => !isOpen)))
+  const last = (yield* logsOf(accountId)).at(-1)
+  return { status: last?.status, reason: Option.getOrNull(last?.reason ?? Option.none()) }
 })
 
 const aiEvents = (id: string) =>
   Effect.map(told(id), (events) => events.map(({ event }) => event).filter((event) => event.startsWith("ai.")))
 
 layer(TestDatabase.layer)("AutoReply", (it) => {
-  it.effect("skips without a key, and never asks nor sends", () => {
+  it.scoped("skips without a key, and never asks nor sends", () => {
     const world = new Life.World()
     return Effect.gen(function* () {
       const ai = yield* AiSettings
-      const { channel, outcome } = yield* written(world, { enabled: false })
+      const { channel } = yield* written(world, { enabled: false })
+      const outcome = outcomeOf(channel.id)
       deepStrictEqual(yield* outcome, { status: "skipped", reason: "account disabled" })
       yield* ai.putAccount(channel.id, { enabled: true }, Option.some(null))
-      const messages = yield* Messages
-      const replies = yield* AutoReply
-      const logs = yield* AiLogs
-      world.write("1", "Hello?", DateTime.formatIso(yield* DateTime.now))
-      yield* messages.record(channel, world.inbox.slice(-1), Effect.succeed(true))
-      const [open] = yield* logs.open(channel.id)
-      yield* replies.advance(open?.id ?? "")
+      yield* hear(world, channel, "Hello?")
       deepStrictEqual(yield* outcome, { status: "skipped", reason: "no API key configured" })
       deepStrictEqual([world.asked, world.sent], [[], []])
       deepStrictEqual(yield* aiEvents(channel.id), [])
     }).pipe(Effect.provide(Life.layer(world)))
   })
 
-  it.effect("asks again what the provider refuses for now, and tells when it gives up", () => {
+  it.scoped("asks again what the provider refuses for now, and tells when it gives up", () => {
     const world = new Life.World()
     world.answers.push(failing("rate_limited"), failing("provider_error"), failing("timeout"))
     return Effect.gen(function* () {
       const { channel, outcome } = yield* written(world)
-      const { reason, status } = yield* outcome
-      assert.strictEqual(status, "failed")
-      assert.match(String(reason), /^timeout/)
+      deepStrictEqual(yield* outcome, { status: "failed", reason: "timeout" })
+      const [log] = yield* logsOf(channel.id)
+      deepStrictEqual(log?.detail, Option.some("the provider's own words"))
+      const failed = (yield* told(channel.id)).find(({ event }) => event === "ai.reply.failed")
+      assert.strictEqual(failed?.data["reason"], "timeout")
       assert.strictEqual(world.asked.length, 3)
       deepStrictEqual(world.sent, [])
       deepStrictEqual(yield* aiEvents(channel.id), ["ai.reply.failed"])
     }).pipe(Effect.provide(Life.layer(world)))
   })
 
-  it.effect("answers when a later attempt succeeds", () => {
+  it.scoped("answers when a later attempt succeeds", () => {
     const world = new Life.World()
     world.answers.push(failing("rate_limited", "5 seconds"), "We are.")
     return Effect.gen(function* () {
@@ -103,17 +111,17 @@ layer(TestDatabase.layer)("AutoReply", (it) => {
     }).pipe(Effect.provide(Life.layer(world)))
   })
 
-  it.effect("gives up within three times the time-out, whatever the provider wishes", () => {
+  it.scoped("gives up within three times the time-out, whatever the provider wishes", () => {
     const world = new Life.World()
     world.answers.push(failing("rate_limited", "1 hour"))
     return Effect.gen(function* () {
       const { outcome } = yield* written(world, { timeoutSeconds: 10 })
-      assert.strictEqual((yield* outcome).status, "failed")
+      deepStrictEqual(yield* outcome, { status: "failed", reason: "rate_limited" })
       assert.strictEqual(world.asked.length, 1)
     }).pipe(Effect.provide(Life.layer(world)))
   })
 
-  it.effect("does not repeat what will never work", () => {
+  it.scoped("does not repeat what will never work", () => {
     const world = new Life.World()
     world.answers.push(failing("auth"))
     return Effect.gen(function* () {
@@ -123,7 +131,7 @@ layer(TestDatabase.layer)("AutoReply", (it) => {
     }).pipe(Effect.provide(Life.layer(world)))
   })
 
-  it.effect("says the message back in echo mode, without a provider", () => {
+  it.scoped("says the message back in echo mode, without a provider", () => {
     const world = new Life.World()
     return Effect.gen(function* () {
       const { channel, outcome } = yield* written(world, { echoMode: true })
@@ -133,7 +141,7 @@ layer(TestDatabase.layer)("AutoReply", (it) => {
     }).pipe(Effect.provide(Life.layer(world)))
   })
 
-  it.effect("looks at the rules again right before it sends", () => {
+  it.scoped("looks at the rules again right before it sends", () => {
     const world = new Life.World()
     return Effect.gen(function* () {
       const { channel, outcome } = yield* written(world, { replyDelaySeconds: 60 })
@@ -146,7 +154,7 @@ layer(TestDatabase.layer)("AutoReply", (it) => {
     }).pipe(Effect.provide(Life.layer(world)))
   })
 
-  it.effect("does not answer what arrives ten minutes late", () => {
+  it.scoped("does not answer what arrives ten minutes late", () => {
     const world = new Life.World()
     const timestamp = DateTime.unsafeMake("2026-03-01T11:49:59Z")
     return Effect.gen(function* () {
@@ -155,13 +163,49 @@ layer(TestDatabase.layer)("AutoReply", (it) => {
     }).pipe(Effect.provide(Life.layer(world)))
   })
 
-  it.effect("fails with the platform's reason when the reply cannot be sent", () => {
+  it.scoped("fails with the platform's reason when the reply cannot be sent", () => {
     const world = new Life.World()
     world.troubles.push({ at: "send", reason: "not_found" })
     return Effect.gen(function* () {
       const { channel, outcome } = yield* written(world)
       deepStrictEqual(yield* outcome, { status: "failed", reason: "not_found" })
       deepStrictEqual(yield* aiEvents(channel.id), ["ai.reply.generated", "ai.reply.failed"])
+    }).pipe(Effect.provide(Life.layer(world)))
+  })
+
+  it.scoped(
+    "answers nobody after twenty replies in an hour",
+    () => {
+      const world = new Life.World()
+      return Effect.gen(function* () {
+        const { channel, outcome } = yield* written(world, { echoMode: true, replyDelaySeconds: 0 })
+        yield* outcome
+        yield* Effect.forEach(Array.range(2, 21), (number) =>
+          Effect.zipRight(hear(world, channel, `message ${number}`), outcomeOf(channel.id))
+        )
+        deepStrictEqual(yield* outcome, { status: "skipped", reason: "loop protection" })
+        assert.lengthOf(world.sent, 20)
+        yield* TestClock.adjust("1 hour")
+        yield* hear(world, channel, "still there?")
+        deepStrictEqual(yield* outcome, { status: "sent", reason: null })
+      }).pipe(Effect.provide(Life.layer(world)))
+    },
+    90_000
+  )
+
+  it.scoped("sends a long reply in parts, and ends what is left when one is refused", () => {
+    const world = new Life.World()
+    world.answers.push("Yes, we are. ".repeat(200), "No, we are not. ".repeat(200))
+    return Effect.gen(function* () {
+      const { channel, outcome } = yield* written(world)
+      deepStrictEqual(yield* outcome, { status: "sent", reason: null })
+      assert.strictEqual(world.sent.map(({ body }) => body).join(" "), "Yes, we are. ".repeat(200).trim())
+      const parts = world.sent.length
+      world.troubles.push({ at: "send", reason: "not_found" })
+      yield* hear(world, channel, "And tomorrow?")
+      deepStrictEqual(yield* outcome, { status: "failed", reason: "not_found" })
+      yield* pass(40)
+      assert.lengthOf(world.sent, parts)
     }).pipe(Effect.provide(Life.layer(world)))
   })
 })

@@ -8,6 +8,8 @@ import { bodyOf, learn, noQuirks, type Quirks } from "./Quirks.ts"
 const bodyLimit = 1024 * 1024
 const longestMessage = 300
 const quirksKept = 256
+/** Calls of one provider at a time: one that hangs holds up its own callers only. */
+const callsAtOnce = 32
 
 interface Received {
   readonly status: number
@@ -78,6 +80,15 @@ export const layer = Layer.effect(
   ChatModel,
   Effect.map(HttpClient.HttpClient, (client) => {
     const quirksBy = new Map<string, Quirks>()
+    const lanesBy = new Map<string, Effect.Semaphore>()
+
+    const laneOf = (endpoint: string): Effect.Semaphore => {
+      const known = lanesBy.get(endpoint)
+      if (known !== undefined) return known
+      const lane = Effect.unsafeMakeSemaphore(callsAtOnce)
+      lanesBy.set(endpoint, lane)
+      return lane
+    }
 
     const remember = (key: string, quirks: Quirks) => {
       quirksBy.set(key, quirks)
@@ -134,6 +145,7 @@ export const layer = Layer.effect(
           duration: request.timeout,
           onTimeout: () => failure(request, { kind: "timeout", message: "the provider did not answer in time" })
         }),
+        laneOf(endpointOf(request.baseUrl)).withPermits(1),
         Effect.flatMap((answer) => read(request, answer))
       )
     })

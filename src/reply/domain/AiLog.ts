@@ -7,8 +7,9 @@ export const AiLogStatus = Schema.Literal("pending", "generated", "sent", "faile
 export type AiLogStatus = typeof AiLogStatus.Type
 
 /**
- * The record of one reply, and the durable job of it: `pending` waits for its evaluation, `generated` for its sending
- * (`dueAt`), and `replyMessageId` says that the reply has been handed to the channel.
+ * The record of one reply, which is also the durable job of it: `pending` waits for its evaluation, `generated` for its
+ * sending, and `replyMessageId`, the first of its messages, says that it has been handed to the channel. `detail` has
+ * the provider's own words, which are for the log and the operator.
  */
 export class AiLog extends Schema.Class<AiLog>("AiLog")({
   id: AiLogId,
@@ -18,12 +19,12 @@ export class AiLog extends Schema.Class<AiLog>("AiLog")({
   replyMessageId: Schema.OptionFromNullOr(Schema.UUID),
   status: AiLogStatus,
   reason: Schema.OptionFromNullOr(Schema.String),
+  detail: Schema.OptionFromNullOr(Schema.String),
   modelName: Schema.OptionFromNullOr(Schema.String),
   promptTokens: Schema.OptionFromNullOr(Schema.Number),
   completionTokens: Schema.OptionFromNullOr(Schema.Number),
   latencyMs: Schema.OptionFromNullOr(Schema.Number),
   reply: Schema.OptionFromNullOr(Schema.String),
-  dueAt: Schema.OptionFromNullOr(Schema.DateTimeUtcFromDate),
   createdAt: Schema.DateTimeUtcFromDate
 }) {
   get isOpen(): boolean {
@@ -31,8 +32,8 @@ export class AiLog extends Schema.Class<AiLog>("AiLog")({
   }
 }
 
-/** The log in wire form, also `data` of `ai.reply.*` events (contract, part 4, "AI"). */
-export const aiLogItem = (log: AiLog) => ({
+/** `data` of `ai.reply.*` events: the log without the provider's words (contract, part 4, "AI"). */
+export const aiLogData = (log: AiLog) => ({
   id: log.id,
   account_id: log.accountId,
   chat_id: log.chatId,
@@ -46,4 +47,14 @@ export const aiLogItem = (log: AiLog) => ({
   latency_ms: Option.getOrNull(log.latencyMs),
   reply: Option.getOrNull(log.reply),
   created_at: DateTime.formatIso(log.createdAt)
+})
+
+/** The log as the operator reads it. */
+export const aiLogItem = (log: AiLog) => ({
+  ...aiLogData(log),
+  reason: Option.getOrNull(
+    Option.map(log.reason, (reason) =>
+      Option.match(log.detail, { onNone: () => reason, onSome: (detail) => `${reason}: ${detail}` })
+    )
+  )
 })

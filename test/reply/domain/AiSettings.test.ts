@@ -1,9 +1,10 @@
 import { assert, it } from "@effect/vitest"
 import { deepStrictEqual } from "@effect/vitest/utils"
 import { Arbitrary, FastCheck, Option } from "effect"
-import { AiLayer, ChatMode, defaults, emptyLayer, resolve } from "../../../src/reply/domain/AiSettings.ts"
+import { AiLayer, ChatMode, defaults, emptyLayer, inheriting, resolve } from "../../../src/reply/domain/AiSettings.ts"
 
-const layer = Arbitrary.make(AiLayer)
+const layer = FastCheck.record({ layer: Arbitrary.make(AiLayer), hasApiKey: FastCheck.boolean() })
+const empty = { layer: emptyLayer, hasApiKey: false }
 const chat = FastCheck.record({
   mode: Arbitrary.make(ChatMode),
   customSystemPrompt: FastCheck.option(FastCheck.string(), { nil: null }).map(Option.fromNullable)
@@ -13,51 +14,64 @@ it.prop(
   "a switch says yes only where all three do",
   [chat, layer, layer, layer],
   ([chat, account, global, environment]) => {
-    const { accountEnabled, chatEnabled, globalEnabled } = resolve({ chat, account, global, environment })
-    assert.strictEqual(globalEnabled, global.enabled === true)
-    assert.strictEqual(accountEnabled, account.enabled !== false)
-    assert.strictEqual(chatEnabled, chat.mode !== "disabled")
+    const { enabled } = resolve({ chat, account, global, environment })
+    assert.strictEqual(enabled.global, global.layer.enabled === true)
+    assert.strictEqual(enabled.account, account.layer.enabled !== false)
+    assert.strictEqual(enabled.chat, chat.mode !== "disabled")
   }
 )
 
+const keys = [
+  "baseUrl",
+  "modelName",
+  "systemPrompt",
+  "businessKnowledge",
+  "temperature",
+  "maxTokens",
+  "timeoutSeconds",
+  "replyDelaySeconds",
+  "replyToPrivate",
+  "replyToGroups",
+  "replyToChannels",
+  "echoMode",
+  "managerAlerts",
+  "debounceSeconds",
+  "humanTakeoverMinutes"
+] as const
+
 it.prop(
-  "the nearest layer that has a value gives it",
-  [chat, layer, layer, layer],
-  ([chat, account, global, environment]) => {
-    const effective = resolve({ chat, account, global, environment })
-    const nearest = account.modelName ?? global.modelName ?? environment.modelName ?? defaults.modelName
-    assert.strictEqual(effective.modelName, nearest)
-    const prompt = account.systemPrompt ?? global.systemPrompt ?? environment.systemPrompt ?? ""
-    assert.strictEqual(
-      effective.systemPrompt,
-      Option.getOrElse(chat.customSystemPrompt, () => prompt)
-    )
-    deepStrictEqual(
-      effective.timeoutSeconds,
-      account.timeoutSeconds ?? global.timeoutSeconds ?? environment.timeoutSeconds ?? 30
+  "each value is that of the nearest layer that has one, and says which",
+  [layer, layer, layer, FastCheck.constantFrom(...keys)],
+  ([account, global, environment, key]) => {
+    const { layer: name, value } = resolve({ chat: inheriting, account, global, environment })[key]
+    const order = { account, global, environment }
+    const holders = (["account", "global", "environment"] as const).filter((one) => order[one].layer[key] !== null)
+    assert.strictEqual(name, holders[0] ?? "default")
+    deepStrictEqual<unknown>(
+      value,
+      name === "default" ? defaults[key] : name === "chat" ? null : order[name].layer[key]
     )
   }
 )
 
-it.prop(
-  "an account without overrides has the values of all accounts",
-  [chat, layer, layer],
-  ([chat, global, environment]) => {
-    const inherited = resolve({ chat, account: emptyLayer, global, environment })
-    const repeated = resolve({ chat, account: { ...global, enabled: null }, global, environment })
-    deepStrictEqual(inherited, repeated)
-  }
-)
+it.prop("a chat's own prompt comes first", [FastCheck.string(), layer], ([prompt, account]) => {
+  const chat = { mode: "inherit" as const, customSystemPrompt: Option.some(prompt) }
+  const { systemPrompt } = resolve({ chat, account, global: empty, environment: empty })
+  deepStrictEqual(systemPrompt, { value: prompt, layer: "chat" })
+})
+
+it.prop("the nearest key is used", [layer, layer, layer], ([account, global, environment]) => {
+  const { hasApiKey } = resolve({ chat: inheriting, account, global, environment })
+  const order = { account, global, environment }
+  const holder = (["account", "global", "environment"] as const).find((one) => order[one].hasApiKey)
+  deepStrictEqual(hasApiKey, { value: holder !== undefined, layer: holder ?? "default" })
+})
 
 it("answers nobody, and nothing but private chats, until it is told to", () => {
-  const effective = resolve({
-    chat: { mode: "inherit", customSystemPrompt: Option.none() },
-    account: emptyLayer,
-    global: emptyLayer,
-    environment: emptyLayer
-  })
-  assert.isFalse(effective.globalEnabled)
-  deepStrictEqual(effective.replyTo, { private: true, group: false, channel: false })
-  assert.strictEqual(effective.timeoutSeconds, 30)
-  assert.strictEqual(effective.replyDelaySeconds, 2)
+  const effective = resolve({ chat: inheriting, account: empty, global: empty, environment: empty })
+  deepStrictEqual(effective.enabled, { global: false, account: true, chat: true })
+  const plain = Object.fromEntries(keys.map((key) => [key, effective[key].value]))
+  deepStrictEqual<unknown>(plain, Object.fromEntries(keys.map((key) => [key, defaults[key]])))
+  assert.strictEqual(effective.timeoutSeconds.value, 30)
+  assert.strictEqual(effective.replyDelaySeconds.value, 2)
 })

@@ -1,0 +1,66 @@
+import { Clock, type Context, Duration, Effect, Either, Metric, Option, Redacted } from "effect"
+import { aiProviderSeconds } from "../Metrics.ts"
+import type { Configured } from "./AiSettings.ts"
+import { type ChatAnswer, type ChatModel, ChatModelFailure } from "./ChatModel.ts"
+import { waitBefore } from "./domain/Attempts.ts"
+import { conversation, type WindowMessage } from "./domain/Conversation.ts"
+import { handOffInstruction } from "./domain/ManagerAlert.ts"
+
+type Model = Context.Tag.Service<typeof ChatModel>
+
+/** One call of the provider, as configured. */
+export const askOnce = Effect.fn("AskModel.askOnce")(function* (
+  model: Model,
+  { apiKey, settings }: Configured,
+  window: ReadonlyArray<WindowMessage>
+) {
+  const instructions = settings.managerAlerts.value.enabled ? [handOffInstruction] : []
+  const [time, answer] = yield* Effect.timed(
+    Effect.either(
+      model.complete({
+        baseUrl: settings.baseUrl.value,
+        apiKey: Option.getOrElse(apiKey, () => Redacted.make("")),
+        model: settings.modelName.value,
+        turns: conversation(settings.systemPrompt.value, settings.businessKnowledge.value, window, instructions),
+        temperature: Option.fromNullable(settings.temperature.value),
+        maxTokens: Option.fromNullable(settings.maxTokens.value),
+        timeout: Duration.seconds(settings.timeoutSeconds.value)
+      })
+    )
+  )
+  const result = Either.match(answer, { onLeft: ({ kind }) => kind, onRight: () => "ok" })
+  yield* Metric.update(Metric.tagged(aiProviderSeconds, "result", result), Duration.toSeconds(time))
+  return yield* answer
+})
+
+/** Repeats what may pass, twice at most and within three time-outs; the last failure counts. */
+export const askModel = Effect.fn("AskModel.askModel")(function* (
+  model: Model,
+  configured: Configured,
+  window: ReadonlyArray<WindowMessage>
+) {
+  const timeout = Duration.seconds(configured.settings.timeoutSeconds.value)
+  const budget = Duration.times(timeout, 3)
+  const startedAt = yield* Clock.currentTimeMillis
+
+  const attempt = (failures: number): Effect.Effect<ChatAnswer, ChatModelFailure> =>
+    Effect.catchAll(askOnce(model, configured, window), (failure) =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) => {
+        const left = Duration.subtract(budget, Duration.millis(now - startedAt))
+        return Option.match(waitBefore(failures, failure, left), {
+          onNone: () => Effect.fail(failure),
+          onSome: (wait) => Effect.delay(attempt(failures + 1), wait)
+        })
+      })
+    )
+  return yield* Effect.timeoutFail(attempt(1), {
+    duration: budget,
+    onTimeout: () =>
+      new ChatModelFailure({
+        kind: "timeout",
+        status: Option.none(),
+        message: "the provider did not answer in time",
+        retryAfter: Option.none()
+      })
+  })
+})
