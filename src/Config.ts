@@ -6,6 +6,8 @@ import {
   oneOf,
   flag,
   httpUrl,
+  socketUrl,
+  version,
   secretUrl,
   optional,
   otherwise,
@@ -140,6 +142,13 @@ export const settings = {
     "PEM files, comma-separated, to trust instead of store A's own root",
     optional(paths)
   ),
+  storeAOcsp: setting(
+    "STORE_A_OCSP",
+    "off, soft, hard",
+    "off",
+    "asks whether store A's certificates are revoked; without a clear answer soft accepts, hard has the store repeat",
+    otherwise(oneOf("off", "soft", "hard"), "off" as const)
+  ),
   storeBApiUrl: setting(
     "STORE_B_API_URL",
     "URL",
@@ -167,6 +176,20 @@ export const settings = {
     "that of the app's service account",
     "the account that store B's pushes are signed in with",
     optional(email)
+  ),
+  platformAUrl: setting(
+    "PLATFORM_A_URL",
+    "URL",
+    "the real one",
+    "where platform_a's web socket is (ws or wss)",
+    optional(socketUrl)
+  ),
+  platformAVersion: setting(
+    "PLATFORM_A_VERSION",
+    "x.y.z",
+    "that of the installed package",
+    "the web client that we say we are; set a newer one when the platform refuses it as outdated",
+    optional(version)
   ),
   platformBUrl: setting(
     "PLATFORM_B_URL",
@@ -231,10 +254,13 @@ export const load: Effect.Effect<Settings, SettingWrong> = Effect.gen(function* 
     storeAApiUrl: read(settings.storeAApiUrl),
     storeASandboxApiUrl: read(settings.storeASandboxApiUrl),
     storeARootCertificates: read(settings.storeARootCertificates),
+    storeAOcsp: read(settings.storeAOcsp),
     storeBApiUrl: read(settings.storeBApiUrl),
     storeBPushKeysUrl: read(settings.storeBPushKeysUrl),
     storeBPushAudience: read(settings.storeBPushAudience),
     storeBPushEmail: read(settings.storeBPushEmail),
+    platformAUrl: read(settings.platformAUrl),
+    platformAVersion: read(settings.platformAVersion),
     platformBUrl: read(settings.platformBUrl),
     logLevel: read(settings.logLevel)
   })

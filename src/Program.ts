@@ -10,8 +10,10 @@ import { PackagesHttp } from "./catalog/PackagesHttp.ts"
 import { ProductsHttp } from "./catalog/ProductsHttp.ts"
 import { AccountsHttp } from "./channel/AccountsHttp.ts"
 import { AiHttp } from "./channel/AiHttp.ts"
+import { AiTrialsHttp } from "./channel/AiTrialsHttp.ts"
 import * as ChannelContext from "./channel/ChannelContext.ts"
 import { ChannelWebhooksHttp } from "./channel/ChannelWebhooksHttp.ts"
+import { EventStreamsHttp } from "./channel/EventStreamsHttp.ts"
 import { ChatsHttp, MessagesHttp } from "./channel/MessagesHttp.ts"
 import type { Secrets } from "./cli/Secrets.ts"
 import type { Settings } from "./Config.ts"
@@ -34,7 +36,9 @@ import { Passwords } from "./identity/Passwords.ts"
 import { TenantsHttp } from "./identity/TenantsHttp.ts"
 import { Tenants } from "./identity/Tenants.ts"
 import { Seal } from "./kit/Seal.ts"
+import * as PlatformADriver from "./platform/platform-a/PlatformADriver.ts"
 import * as PlatformBDriver from "./platform/platform-b/PlatformBDriver.ts"
+import { SessionVault } from "./platform/SessionVault.ts"
 import { RateLimit } from "./redis/RateLimit.ts"
 import { RedisClient } from "./redis/RedisClient.ts"
 import { AiEnvironment } from "./reply/AiEnvironment.ts"
@@ -45,6 +49,7 @@ import * as Migrations from "./sql/Migrations.ts"
 import * as Retention from "./sql/Retention.ts"
 import { Credentials } from "./store/Credentials.ts"
 import { CredentialsHttp } from "./store/CredentialsHttp.ts"
+import * as Ocsp from "./store/store-a/Ocsp.ts"
 import * as PurchaseReader from "./store/store-a/PurchaseReader.ts"
 import * as ServerApi from "./store/store-a/ServerApi.ts"
 import * as StoreADriver from "./store/store-a/StoreADriver.ts"
@@ -56,7 +61,6 @@ import { CustomersHttp } from "./subscription/CustomersHttp.ts"
 import { EventsHttp } from "./subscription/EventsHttp.ts"
 import { GrantsHttp } from "./subscription/GrantsHttp.ts"
 import { LedgerHttp } from "./subscription/LedgerHttp.ts"
-import * as LedgerDays from "./subscription/LedgerDays.ts"
 import { ReceiptsHttp } from "./subscription/ReceiptsHttp.ts"
 import * as RecordedHistory from "./subscription/RecordedHistory.ts"
 import { InboundHttp, StoreNotificationsHttp } from "./subscription/StoreNotificationsHttp.ts"
@@ -116,6 +120,7 @@ const storeA = (settings: Settings) =>
       Layer.merge(StoreADriver.layer({ roots }), PurchaseReader.layer({ roots }))
     )
   ).pipe(
+    Layer.provide(settings.storeAOcsp === "off" ? Ocsp.Revocation.layerOff : Ocsp.layer(settings.storeAOcsp)),
     Layer.provide(
       ServerApi.layer({
         production: Option.getOrElse(settings.storeAApiUrl, () => ServerApi.storeAUrls.production),
@@ -141,9 +146,16 @@ const storeB = (settings: Settings) =>
 const credentials = (settings: Settings) =>
   Credentials.layer({ tokenUri: Option.map(settings.storeBApiUrl, (url) => `${withoutSlash(url)}/token`) })
 
+const platformA = (settings: Settings) =>
+  PlatformADriver.layer({
+    ...Option.match(settings.platformAUrl, { onNone: () => ({}), onSome: (url) => ({ url }) }),
+    ...Option.match(settings.platformAVersion, { onNone: () => ({}), onSome: (version) => ({ version }) })
+  }).pipe(Layer.provide(SessionVault.layer))
+
 const drivers = (settings: Settings) =>
   Layer.mergeAll(
     storeA(settings),
+    platformA(settings),
     PlatformBDriver.layer(
       Option.match(settings.platformBUrl, { onNone: () => ({}), onSome: (baseUrl) => ({ baseUrl }) })
     ),
@@ -198,7 +210,16 @@ const managementApi = Layer.mergeAll(
   InboundHttp
 )
 
-const gatewayApi = Layer.mergeAll(OperatorsHttp, AccountsHttp, ChatsHttp, MessagesHttp, AiHttp, ChannelWebhooksHttp)
+const gatewayApi = Layer.mergeAll(
+  OperatorsHttp,
+  AccountsHttp,
+  ChatsHttp,
+  MessagesHttp,
+  AiHttp,
+  AiTrialsHttp,
+  ChannelWebhooksHttp,
+  EventStreamsHttp
+)
 
 const firstStart = (settings: Settings, announce: (operator: FirstOperator) => Effect.Effect<void>) =>
   Layer.effectDiscard(
@@ -220,7 +241,7 @@ export const server = (
   Server.layer({ host: settings.host, port: settings.port, trustProxy: settings.trustProxy }).pipe(
     Layer.provide([managementApi, gatewayApi, SubscriberShortcut.layer, Mutations.layer]),
     Layer.provide(Security.layer),
-    Layer.provide([firstStart(settings, announce), Retention.layer(settings.retentionDays), LedgerDays.layer]),
+    Layer.provide([firstStart(settings, announce), Retention.layer(settings.retentionDays)]),
     Layer.provide(services(settings, secrets)),
     Layer.provide(migrated(settings, { visitor: false }))
   )

@@ -43,6 +43,16 @@ const url = (...protocols: ReadonlyArray<string>) =>
   )
 
 export const httpUrl = url("http:", "https:")
+export const socketUrl = url("ws:", "wss:")
+
+/** Three numbers with dots between them. */
+export const version = checked("three whole numbers with dots between them", (text) => {
+  const [major, minor, patch, ...more] = text.split(".").map(Number)
+  const isVersion = /^\d+\.\d+\.\d+$/.test(text) && more.length === 0
+  return isVersion && major !== undefined && minor !== undefined && patch !== undefined
+    ? Option.some<[number, number, number]>([major, minor, patch])
+    : Option.none()
+})
 export const secretUrl =
   (...protocols: ReadonlyArray<string>) =>
   (config: Config.Config<string>) =>

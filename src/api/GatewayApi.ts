@@ -1,7 +1,8 @@
 import { HttpApi, OpenApi } from "@effect/platform"
 import { AccountsGroup } from "./gateway/AccountsGroup.ts"
-import { AiGroup } from "./gateway/AiGroup.ts"
+import { AiGroup, AiTrialsGroup } from "./gateway/AiGroup.ts"
 import { ChannelWebhooksGroup } from "./gateway/ChannelWebhooksGroup.ts"
+import { EventStreamsGroup } from "./gateway/EventStreamsGroup.ts"
 import { ChatsGroup, MessagesGroup } from "./gateway/MessagesGroup.ts"
 import { OperatorsGroup } from "./gateway/OperatorsGroup.ts"
 import { documented } from "./Document.ts"
@@ -14,7 +15,9 @@ export class GatewayApi extends HttpApi.make("gateway")
   .add(ChatsGroup)
   .add(MessagesGroup)
   .add(AiGroup)
+  .add(AiTrialsGroup)
   .add(ChannelWebhooksGroup)
+  .add(EventStreamsGroup)
   .addError(Unavailable.wire)
   .prefix("/v1")
   .annotateContext(documented)

@@ -11,7 +11,7 @@ export class AppHistory extends Context.Tag("gatehouse/catalog/AppHistory")<
   AppHistory,
   {
     readonly hasCustomers: (appId: AppId) => Effect.Effect<boolean>
-    /** Whether anything was ever bought as one of these products, in a sandbox too. */
+    /** Whether anything was ever bought as one of these products, as a base plan of one or in a sandbox too. */
     readonly isBought: (
       appId: AppId,
       products: ReadonlyArray<{ readonly store: StoreName; readonly identifier: string }>

@@ -1,5 +1,5 @@
 import { SqlClient, SqlSchema } from "@effect/sql"
-import { Effect, Option, Schema } from "effect"
+import { Effect, flow, Option, Schema } from "effect"
 import { TenantId } from "../identity/domain/User.ts"
 import { TenantNotFound } from "../identity/Tenants.ts"
 import { sqlReference } from "../sql/SqlViolation.ts"
@@ -8,6 +8,8 @@ import { App, AppId, AppStatus } from "./domain/App.ts"
 export class AppRepo extends Effect.Service<AppRepo>()("gatehouse/catalog/AppRepo", {
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
+    /** By name: a prepared statement outlives the columns that later programs add. */
+    const columns = sql.csv(Object.keys(App.fields).map((name) => sql`${sql(name)}`))
 
     const insertRow = SqlSchema.void({
       Request: App,
@@ -37,11 +39,11 @@ export class AppRepo extends Effect.Service<AppRepo>()("gatehouse/catalog/AppRep
       Effect.asVoid,
       Effect.orDie
     )
-    const byId = Effect.fn("AppRepo.byId")(
+    const byId = flow(
       SqlSchema.findOne({
         Request: AppId,
         Result: App,
-        execute: (id) => sql`SELECT * FROM apps WHERE id = ${id}`
+        execute: (id) => sql`/* prepared: app_by_id */ SELECT ${columns} FROM apps WHERE id = ${id}`
       }),
       Effect.orDie
     )

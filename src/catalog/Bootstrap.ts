@@ -5,7 +5,7 @@ import type { TenantId } from "../identity/domain/User.ts"
 import type { TenantNotFound } from "../identity/Tenants.ts"
 import { nextId } from "../kit/Id.ts"
 import { AppRepo } from "./AppRepo.ts"
-import { type AppFields, Apps } from "./Apps.ts"
+import { type AppFields, AppNotFound, Apps } from "./Apps.ts"
 import { BootstrapRepo } from "./BootstrapRepo.ts"
 import { CatalogLock } from "./CatalogLock.ts"
 import { App, type AppId } from "./domain/App.ts"
@@ -45,13 +45,13 @@ export class Bootstrap extends Context.Tag("gatehouse/catalog/Bootstrap")<
       tenantId: TenantId,
       app: WantedApp,
       wanted: WantedCatalog
-    ) => Effect.Effect<Bootstrapped, BootstrapRefused | TenantNotFound>
+    ) => Effect.Effect<Bootstrapped, BootstrapRefused | AppNotFound | TenantNotFound>
     /** What else is wrong with a request whose form is wrong somewhere: duplicates, and names that mean nothing. */
     readonly faults: (
       tenantId: TenantId,
       app: Option.Option<WantedApp>,
       request: Naming
-    ) => Effect.Effect<ReadonlyArray<Fault>>
+    ) => Effect.Effect<ReadonlyArray<Fault>, AppNotFound>
   }
 >() {
   static readonly layer = Layer.effect(
@@ -85,10 +85,7 @@ export class Bootstrap extends Context.Tag("gatehouse/catalog/Bootstrap")<
         const found = yield* field === "uuid"
           ? appRows.byUuid({ tenantId, uuid: called })
           : appRows.bySlug({ tenantId, slug: called })
-        if (Option.isSome(found)) return found
-        return yield* new BootstrapRefused({
-          faults: [{ path: `app.${field}`, sentence: "names no app of this workspace" }]
-        })
+        return Option.isSome(found) ? found : yield* new AppNotFound()
       })
 
       const faults = Effect.fn("Bootstrap.faults")(
@@ -99,10 +96,6 @@ export class Bootstrap extends Context.Tag("gatehouse/catalog/Bootstrap")<
           const known = Option.isNone(found) ? { products: [], entitlements: [] } : yield* state(found.value.id)
           return [...repeats, ...unknownNamesIn(request, known)]
         },
-        (judged, _tenantId, _app, request) =>
-          Effect.catchTag(judged, "BootstrapRefused", ({ faults }) =>
-            Effect.succeed([...repeatsIn(request), ...faults])
-          ),
         sql.withTransaction,
         Effect.catchTag("SqlError", Effect.die)
       )

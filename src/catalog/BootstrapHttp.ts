@@ -2,11 +2,11 @@ import { HttpApiBuilder } from "@effect/platform"
 import { Effect, Either, Option, ParseResult, Schema } from "effect"
 import { BootstrapApp, type BootstrapBody } from "../api/management/BootstrapGroup.ts"
 import { ServiceApi } from "../api/ServiceApi.ts"
-import { fieldErrors } from "../http/ErrorEnvelope.ts"
+import { fieldErrors } from "../http/FieldErrors.ts"
 import { noTenant } from "../identity/CallerTenantHttp.ts"
 import { appItem } from "./AppsHttp.ts"
 import { Bootstrap, type WantedApp } from "./Bootstrap.ts"
-import { chosenTenant } from "./CallerAppHttp.ts"
+import { chosenTenant, noSuchApp } from "./CallerAppHttp.ts"
 import { entitlementItem, microsOf, offeringItem, productItem } from "./CatalogViews.ts"
 import type { Fault, Naming } from "./domain/CatalogFaults.ts"
 import type { WantedCatalog } from "./domain/CatalogPlan.ts"
@@ -110,7 +110,13 @@ export const BootstrapHttp = HttpApiBuilder.group(ServiceApi, "bootstrap", (hand
             changes: made.changes
           }
         }
-      }).pipe(Effect.catchTags({ BootstrapRefused: ({ faults }) => refusal(faults), TenantNotFound: noTenant }))
+      }).pipe(
+        Effect.catchTags({
+          AppNotFound: noSuchApp,
+          BootstrapRefused: ({ faults }) => refusal(faults),
+          TenantNotFound: noTenant
+        })
+      )
     )
   )
 )

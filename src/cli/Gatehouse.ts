@@ -5,7 +5,9 @@ import { doctorCommand } from "./Doctor.ts"
 import { healthcheckCommand } from "./Healthcheck.ts"
 import { settingsHelp } from "./Help.ts"
 import { migrateCommand } from "./Migrate.ts"
+import { openapiCommand } from "./OpenApiDocuments.ts"
 import { operatorCommand } from "./Operator.ts"
+import { schemaCommand } from "./Schema.ts"
 import { serveCommand } from "./Serve.ts"
 import { simulateCommand } from "./Simulate.ts"
 
@@ -18,7 +20,9 @@ const gatehouse = Command.make("gatehouse").pipe(
     simulateCommand,
     demoCommand,
     doctorCommand,
-    healthcheckCommand
+    healthcheckCommand,
+    openapiCommand,
+    schemaCommand
   ])
 )
 

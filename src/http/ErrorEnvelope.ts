@@ -1,8 +1,9 @@
 import { SqlError } from "@effect/sql"
 import { HttpApiBuilder, HttpApiError, HttpServerError, HttpServerResponse } from "@effect/platform"
-import { Cause, Chunk, Effect, type ParseResult } from "effect"
+import { Cause, Chunk, Effect } from "effect"
 import type { FieldErrors, Problem } from "../api/Problem.ts"
 import * as Problems from "../api/Problem.ts"
+import { fieldErrors } from "./FieldErrors.ts"
 import { allowedMethods } from "./Routes.ts"
 
 const classes = Object.values(Problems).filter((exported) => typeof exported === "function")
@@ -21,35 +22,6 @@ const headersOf = (problem: Problem): Readonly<Record<string, string>> => ({
   ...(problem.status === 401 ? { "www-authenticate": "Bearer" } : {}),
   ...(problem.retryAfter === undefined ? {} : { "retry-after": String(problem.retryAfter) })
 })
-
-/** What a field could have been instead of what was sent: no help to whoever sent something. */
-const isAlternative = ({ message }: ParseResult.ArrayFormatterIssue): boolean =>
-  /^Expected (undefined|null), actual /.test(message)
-
-const isWithin = (path: ReadonlyArray<PropertyKey>, inner: ReadonlyArray<PropertyKey>): boolean =>
-  path.every((step, position) => inner[position] === step)
-
-/** The type of a whole record is no help either. */
-const plainly = (message: string): string =>
-  message.startsWith("Expected { ")
-    ? "must be an object"
-    : message.startsWith("Expected ReadonlyArray<")
-      ? "must be a list"
-      : message
-
-/** Every failing field by dotted path; several sentences where a field fails in several ways. */
-export const fieldErrors = (issues: ReadonlyArray<ParseResult.ArrayFormatterIssue>): FieldErrors => {
-  const errors: Record<string, Array<string>> = {}
-  const telling = issues.filter((issue) => !isAlternative(issue))
-  const bare = issues.filter((issue) => isAlternative(issue) && !telling.some(({ path }) => isWithin(issue.path, path)))
-  for (const { message, path } of [...telling, ...bare]) {
-    const field = path.length === 0 ? "body" : path.map(String).join(".")
-    const sentences = (errors[field] ??= [])
-    const sentence = plainly(message)
-    if (!sentences.includes(sentence)) sentences.push(sentence)
-  }
-  return errors
-}
 
 const noRoute = (url: string) => {
   const allowed = allowedMethods(url)

@@ -32,12 +32,13 @@ const readChunks = (request: HttpServerRequest.HttpServerRequest) =>
     source.once("end", () => resume(Effect.succeedSome(Buffer.concat(chunks).toString("utf8"))))
   })
 
+/** No body says as much as an empty object: that everything optional is left out, and what is required is missing. */
 const withText = (request: HttpServerRequest.HttpServerRequest, text: string): HttpServerRequest.HttpServerRequest =>
   Object.create(request, {
     text: { value: Effect.succeed(text) },
     json: {
       value: Effect.try({
-        try: (): unknown => (text === "" ? null : JSON.parse(text)),
+        try: (): unknown => (text === "" ? {} : JSON.parse(text)),
         catch: (cause) => new HttpServerError.RequestError({ request, reason: "Decode", cause })
       })
     }
@@ -54,7 +55,7 @@ export const admit = (
   const length = Number(request.headers["content-length"] ?? 0)
   if (length > limit) return Effect.fail("too_large")
   const isChunked = request.headers["transfer-encoding"] !== undefined
-  if (!isChunked && length === 0) return Effect.succeed(request)
+  if (!isChunked && length === 0) return Effect.succeed(withText(request, ""))
   const contentType = request.headers["content-type"]
   if (contentType === undefined || !isJson(contentType)) return Effect.fail("not_json")
   if (!isChunked) return Effect.succeed(request)

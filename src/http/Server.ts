@@ -13,6 +13,7 @@ import { ServiceApi } from "../api/ServiceApi.ts"
 import { httpResponses } from "../Metrics.ts"
 import { behindProxy } from "./CallerAddress.ts"
 import * as Docs from "./Docs.ts"
+import { Closing } from "./Closing.ts"
 import { enveloped, ErrorEnvelope, problemResponse } from "./ErrorEnvelope.ts"
 import * as Health from "./Health.ts"
 import * as MetricsRoute from "./MetricsRoute.ts"
@@ -101,7 +102,8 @@ const listening = (address: { readonly host: string; readonly port: number }) =>
     Effect.gen(function* () {
       const node = createServer({ requestTimeout: 60_000, headersTimeout: 20_000 })
       const server = yield* NodeHttpServer.make(() => node, address)
-      yield* Effect.addFinalizer(() => waitForRequests(node))
+      const { begin } = yield* Closing
+      yield* Effect.addFinalizer(() => Effect.zipRight(begin, waitForRequests(node)))
       return server
     })
   )
@@ -120,5 +122,6 @@ export const layer = (options: { readonly host: string; readonly port: number; r
     Layer.provide([ErrorEnvelope, Health.operational, Docs.layer, MetricsRoute.layer]),
     Layer.provide(HttpApiBuilder.api(ServiceApi)),
     Layer.provideMerge(listening({ host: options.host, port: options.port })),
+    Layer.provide(Closing.layer),
     Layer.provide(NodeHttpServer.layerContext)
   )

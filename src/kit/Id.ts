@@ -18,15 +18,21 @@ const random = () => {
   return stock.subarray(used - 16, used)
 }
 
-/** A UUID version 7. Ids made by one process sort in the order in which they were made, within a millisecond too. */
-export const nextId: Effect.Effect<string> = Effect.map(Clock.currentTimeMillis, (millis) => {
+/** A UUID version 7 of the present moment, for who has asked the clock already. */
+export const idAt = (millis: number): string => {
   sequence = millis === lastMillis ? (sequence + 1) >>> 0 : 0
   lastMillis = millis
   return v7({ msecs: millis, seq: sequence, random: random() })
-})
+}
+
+/** A UUID version 7. Ids made by one process sort in the order in which they were made, within a millisecond too. */
+export const nextId: Effect.Effect<string> = Effect.map(Clock.currentTimeMillis, idAt)
 
 /** The least id that `nextId` makes at a moment or later: what a range of time is in a list that is ordered by id. */
 export const firstIdAt = (moment: DateTime.Utc): string => {
-  const millis = Math.max(0, DateTime.toEpochMillis(moment)).toString(16).padStart(12, "0").slice(-12)
+  const millis = Math.max(0, Math.floor(DateTime.toEpochMillis(moment)))
+    .toString(16)
+    .padStart(12, "0")
+    .slice(-12)
   return `${millis.slice(0, 8)}-${millis.slice(8)}-7000-8000-000000000000`
 }

@@ -16,6 +16,15 @@ import secrets from "./migrations/0013_secrets.ts"
 import scale from "./migrations/0015_scale.ts"
 import receipts from "./migrations/0016_receipts.ts"
 import tokens from "./migrations/0017_tokens.ts"
+import ledger from "./migrations/0018_ledger.ts"
+import joined from "./migrations/0019_joined.ts"
+import agenda from "./migrations/0020_agenda.ts"
+import replies from "./migrations/0030_replies.ts"
+import sessions from "./migrations/0032_sessions.ts"
+import pacing from "./migrations/0034_pacing.ts"
+import lanes from "./migrations/0036_lanes.ts"
+import stream from "./migrations/0037_stream.ts"
+import purchases from "./migrations/0039_purchases.ts"
 
 /** The database cannot be brought up to date, in one line for the operator: nothing was changed. */
 export class MigrationFailed extends Data.TaggedError("MigrationFailed")<{
@@ -39,7 +48,16 @@ const loader = Migrator.fromRecord({
   "0013_secrets": secrets,
   "0015_scale": scale,
   "0016_receipts": receipts,
-  "0017_tokens": tokens
+  "0017_tokens": tokens,
+  "0018_ledger": ledger,
+  "0019_joined": joined,
+  "0020_agenda": agenda,
+  "0030_replies": replies,
+  "0032_sessions": sessions,
+  "0034_pacing": pacing,
+  "0036_lanes": lanes,
+  "0037_stream": stream,
+  "0039_purchases": purchases
 })
 
 const migrateLock = 7_426_001

@@ -2,37 +2,37 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/p
 import { Schema } from "effect"
 import { GatewayEvent } from "../../channel/domain/GatewayEvent.ts"
 import { DeliveryState } from "../../webhook/domain/Webhook.ts"
-import { data, Deleted, fields, list, Timestamp } from "../Envelope.ts"
+import { data, Deleted, fields, list } from "../Envelope.ts"
 import { cursor, limit, PageQuery } from "../Page.ts"
 import { BadRequest, Conflict, Invalid, NotFound } from "../Problem.ts"
 import { repeatable } from "../Repeatable.ts"
 import { OperatorAuth } from "../Security.ts"
-import { Delivery, newWebhook, Rotation, webhookChanges, WebhookSecret } from "../Webhooks.ts"
+import {
+  Delivery,
+  newWebhook,
+  Replayed,
+  replayDescription,
+  replayRange,
+  Rotation,
+  webhookChanges,
+  webhookExample,
+  webhookFields,
+  WebhookSecret
+} from "../Webhooks.ts"
 import { accountPath } from "./AccountsGroup.ts"
 
 const Webhook = Schema.Struct({
   id: Schema.String,
   account_id: Schema.String,
-  url: Schema.String,
-  events: Schema.Array(Schema.String),
-  retry_count: Schema.Int,
-  timeout_seconds: Schema.Int,
-  is_active: Schema.Boolean,
-  disabled_reason: Schema.NullOr(Schema.String),
-  created_at: Timestamp
+  ...webhookFields
 }).annotations({
   identifier: "Webhook",
   examples: [
     {
       id: "019a9a4b-33c8-7b9a-a1d4-0c8e5f2b7d6b",
       account_id: "019a9a4e-33c8-7b9a-a1d4-0c8e5f2b7d6e",
-      url: "https://example.com/hooks",
-      events: ["message.*"],
-      retry_count: 5,
-      timeout_seconds: 10,
-      is_active: true,
-      disabled_reason: null,
-      created_at: "2026-03-02T08:00:00.000Z"
+      ...webhookExample,
+      events: ["message.*"]
     }
   ]
 })
@@ -96,6 +96,17 @@ export class ChannelWebhooksGroup extends HttpApiGroup.make("channelWebhooks")
       .addError(Conflict.wire)
       .annotate(OpenApi.Summary, "Send `webhook.test` to one webhook, whatever its `events` are")
       .annotate(OpenApi.Description, "The answer is the delivery, whose attempts can be followed. 409 when inactive.")
+  )
+  .add(
+    HttpApiEndpoint.post("replayWebhook")`/webhooks/${webhookPath}/replay`
+      .setPayload(replayRange(EventFilter))
+      .addSuccess(data(Replayed))
+      .addError(NotFound.wire)
+      .addError(Conflict.wire)
+      .addError(Invalid.wire)
+      .annotateContext(repeatable("together"))
+      .annotate(OpenApi.Summary, "Send a range of events again")
+      .annotate(OpenApi.Description, replayDescription)
   )
   .add(
     HttpApiEndpoint.del("deleteWebhook")`/webhooks/${webhookPath}`

@@ -26,6 +26,9 @@ export const Message = Schema.Struct({
   status: MessageStatus,
   error: Schema.NullOr(Schema.String),
   source: MessageSource,
+  not_before: Schema.NullOr(Timestamp).annotations({
+    description: "A queued message waits until then: a cap of the account's pacing is reached, or sending is frozen"
+  }),
   timestamp: Timestamp
 }).annotations({
   identifier: "Message",
@@ -43,6 +46,7 @@ export const Message = Schema.Struct({
       status: "delivered",
       error: null,
       source: "platform",
+      not_before: null,
       timestamp: "2026-03-02T08:00:00.000Z"
     }
   ]

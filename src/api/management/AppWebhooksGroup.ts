@@ -2,35 +2,35 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/p
 import { Schema } from "effect"
 import { DomainEventFilter } from "../../subscription/domain/DomainEvent.ts"
 import { DeliveryState } from "../../webhook/domain/Webhook.ts"
-import { data, Deleted, fields, list, Timestamp } from "../Envelope.ts"
+import { data, Deleted, fields, list } from "../Envelope.ts"
 import { cursor, limit, PageQuery } from "../Page.ts"
 import { BadRequest, Conflict, Invalid, NotFound } from "../Problem.ts"
 import { repeatable } from "../Repeatable.ts"
 import { AccessTokenAuth, requires } from "../Security.ts"
-import { Delivery, newWebhook, Rotation, webhookChanges, WebhookSecret } from "../Webhooks.ts"
+import {
+  Delivery,
+  newWebhook,
+  Replayed,
+  replayDescription,
+  replayRange,
+  Rotation,
+  webhookChanges,
+  webhookExample,
+  webhookFields,
+  WebhookSecret
+} from "../Webhooks.ts"
 import { appPath } from "./AppsGroup.ts"
 
 export const AppWebhook = Schema.Struct({
   uuid: Schema.String,
-  url: Schema.String,
-  events: Schema.Array(Schema.String),
-  is_active: Schema.Boolean,
-  retry_count: Schema.Int,
-  timeout_seconds: Schema.Int,
-  disabled_reason: Schema.NullOr(Schema.String),
-  created_at: Timestamp
+  ...webhookFields
 }).annotations({
   identifier: "AppWebhook",
   examples: [
     {
       uuid: "019a9a4b-33c8-7b9a-a1d4-0c8e5f2b7d6b",
-      url: "https://example.com/hooks",
-      events: ["subscription.*"],
-      is_active: true,
-      retry_count: 5,
-      timeout_seconds: 10,
-      disabled_reason: null,
-      created_at: "2026-03-02T08:00:00.000Z"
+      ...webhookExample,
+      events: ["subscription.*"]
     }
   ]
 })
@@ -97,6 +97,18 @@ export class AppWebhooksGroup extends HttpApiGroup.make("webhooks")
       .annotateContext(requires("webhooks:write"))
       .annotate(OpenApi.Summary, "Send `webhook.test` to one endpoint, whatever its `events` are")
       .annotate(OpenApi.Description, "The answer is the delivery, whose attempts can be followed. 409 when inactive.")
+  )
+  .add(
+    HttpApiEndpoint.post("replayAppWebhook")`/webhooks/${webhookPath}/replay`
+      .setPayload(replayRange(DomainEventFilter))
+      .addSuccess(data(Replayed))
+      .addError(NotFound.wire)
+      .addError(Conflict.wire)
+      .addError(Invalid.wire)
+      .annotateContext(requires("webhooks:write"))
+      .annotateContext(repeatable("together"))
+      .annotate(OpenApi.Summary, "Send a range of events again")
+      .annotate(OpenApi.Description, replayDescription)
   )
   .add(
     HttpApiEndpoint.del("deleteAppWebhook")`/webhooks/${webhookPath}`

@@ -108,7 +108,7 @@ export class BootstrapGroup extends HttpApiGroup.make("bootstrap")
         [
           "One transaction: the whole request is carried out, or nothing of it, and every failing field is told at once.",
           "Records are matched by identifier (products by store and identifier, packages within their offering). Adds and changes, deletes nothing: products join entitlements and never leave them; absent fields of records that exist keep their value.",
-          "The app is the one of `uuid`, else of `slug` (422 where they name none), else the one with the same `bundle_id`, `package_name` or slug of `name`, in that order, in the workspace of `X-Tenant`; else it is created.",
+          "The app is the one of `uuid`, else of `slug` (404 where they name none of the workspace), else the one with the same `bundle_id`, `package_name` or slug of `name`, in that order, in the workspace of `X-Tenant`; else it is created.",
           "Repeating a request changes nothing, `updated_at` included. The answer holds the records that the request names, in its order."
         ].join("\n\n")
       )

@@ -9,7 +9,7 @@ import { cursor, limit } from "../Page.ts"
 import { BadRequest, Invalid, NotFound } from "../Problem.ts"
 import { AccessTokenAuth, requires } from "../Security.ts"
 import { appPath } from "./AppsGroup.ts"
-import { SubscriberSubscription } from "./Subscriber.ts"
+import { SubscriberSubscription, subscriptionExample } from "./Subscriber.ts"
 
 export const Subscription = Schema.Struct({
   ...SubscriberSubscription.fields,
@@ -19,27 +19,7 @@ export const Subscription = Schema.Struct({
   identifier: "Subscription",
   examples: [
     {
-      uuid: "019a9a47-33c8-7b9a-a1d4-0c8e5f2b7d67",
-      store: "store_a",
-      status: "active",
-      is_active: true,
-      period_type: "normal",
-      purchase_date: "2026-03-02T08:00:00.000Z",
-      original_purchase_date: "2026-03-02T08:00:00.000Z",
-      expires_date: "2026-04-02T08:00:00.000Z",
-      grace_period_expires_date: null,
-      unsubscribe_detected_at: null,
-      billing_issues_detected_at: null,
-      refunded_at: null,
-      auto_resume_date: null,
-      will_renew: true,
-      pending_product_identifier: null,
-      price: 9.99,
-      currency: "USD",
-      environment: "production",
-      ownership_type: "purchased",
-      store_transaction_id: "2000000123456789",
-      original_transaction_id: "2000000123456789",
+      ...subscriptionExample,
       product_identifier: "pro.monthly",
       app_user_id: "ann"
     }
@@ -123,6 +103,6 @@ export class LedgerGroup extends HttpApiGroup.make("ledger")
       .addError(NotFound.wire)
       .addError(Invalid.wire)
       .annotateContext(requires("customers:read"))
-      .annotate(OpenApi.Summary, "List transactions, newest first by the time of recording")
+      .annotate(OpenApi.Summary, "List transactions, newest purchase first")
   )
   .middleware(AccessTokenAuth) {}

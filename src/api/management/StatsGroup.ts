@@ -1,5 +1,5 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
-import { Schema } from "effect"
+import { DateTime, Option, Schema } from "effect"
 import { StoreName } from "../../catalog/domain/Product.ts"
 import { Environment } from "../../store/domain/PurchaseFact.ts"
 import { data, fields } from "../Envelope.ts"
@@ -10,10 +10,11 @@ import { appPath } from "./AppsGroup.ts"
 const dayShape = /^\d{4}-\d{2}-\d{2}$/
 const wrongDay = { message: () => "must be a day such as 2026-11-01, or an ISO 8601 time in UTC" }
 
-const isOnCalendar = (text: string): boolean => {
-  const time = Date.parse(dayShape.test(text) ? `${text}T00:00:00.000Z` : text)
-  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text.slice(0, 10))
-}
+/** `2026-02-30` would be taken for a day of March. */
+const isOnCalendar = (text: string): boolean =>
+  Option.exists(DateTime.make(dayShape.test(text) ? `${text}T00:00:00.000Z` : text), (moment) =>
+    DateTime.formatIso(moment).startsWith(text.slice(0, 10))
+  )
 
 /** A UTC day; of a time only its day counts. */
 const day = (description: string) =>

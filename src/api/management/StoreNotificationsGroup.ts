@@ -4,7 +4,7 @@ import { StoreName } from "../../catalog/domain/Product.ts"
 import { NotificationState } from "../../subscription/domain/Inbox.ts"
 import { data, fields, list, Timestamp } from "../Envelope.ts"
 import { cursor, limit } from "../Page.ts"
-import { BadRequest, Invalid, NotFound, Unauthenticated } from "../Problem.ts"
+import { BadRequest, Invalid, NotFound, Unauthenticated, Unavailable } from "../Problem.ts"
 import { repeatable } from "../Repeatable.ts"
 import { AccessTokenAuth, requires } from "../Security.ts"
 import { appPath } from "./AppsGroup.ts"
@@ -67,8 +67,14 @@ export class InboundGroup extends HttpApiGroup.make("inbound")
       .addError(Unauthenticated.wire)
       .addError(NotFound.wire)
       .addError(Invalid.wire)
+      .addError(Unavailable.wire)
       .annotateContext(repeatable("never"))
       .annotate(OpenApi.Summary, "Receive a notification of store A")
+      .annotate(
+        OpenApi.Description,
+        "Its signature must lead up to the store's own root. Where revoked certificates must be ruled out and nobody can " +
+          "tell, the answer is 503 and nothing is kept: the store sends the notification again."
+      )
   )
   .add(
     HttpApiEndpoint.post("storeBNotification")`/stores/store_b/notifications/${appPath}`

@@ -22,6 +22,31 @@ export const SubscriberEntitlement = Schema.Struct({
   environment: Environment
 })
 
+/** A subscription as both sides of the API show it. */
+export const subscriptionExample = {
+  uuid: "019a9a47-33c8-7b9a-a1d4-0c8e5f2b7d67",
+  store: "store_a",
+  status: "active",
+  is_active: true,
+  period_type: "normal",
+  purchase_date: "2026-03-02T08:00:00.000Z",
+  original_purchase_date: "2026-03-02T08:00:00.000Z",
+  expires_date: "2026-04-02T08:00:00.000Z",
+  grace_period_expires_date: null,
+  unsubscribe_detected_at: null,
+  billing_issues_detected_at: null,
+  refunded_at: null,
+  auto_resume_date: null,
+  will_renew: true,
+  pending_product_identifier: null,
+  price: 9.99,
+  currency: "USD",
+  environment: "production",
+  ownership_type: "purchased",
+  store_transaction_id: "2000000123456789",
+  original_transaction_id: "2000000123456789"
+} as const
+
 export const SubscriberSubscription = Schema.Struct({
   uuid: Schema.String,
   store: StoreName,
@@ -107,29 +132,7 @@ export const Subscriber = Schema.Struct({
         }
       },
       subscriptions: {
-        "pro.monthly": {
-          uuid: "019a9a47-33c8-7b9a-a1d4-0c8e5f2b7d67",
-          store: "store_a",
-          status: "active",
-          is_active: true,
-          period_type: "normal",
-          purchase_date: "2026-03-02T08:00:00.000Z",
-          original_purchase_date: "2026-03-02T08:00:00.000Z",
-          expires_date: "2026-04-02T08:00:00.000Z",
-          grace_period_expires_date: null,
-          unsubscribe_detected_at: null,
-          billing_issues_detected_at: null,
-          refunded_at: null,
-          auto_resume_date: null,
-          will_renew: true,
-          pending_product_identifier: null,
-          price: 9.99,
-          currency: "USD",
-          environment: "production",
-          ownership_type: "purchased",
-          store_transaction_id: "2000000123456789",
-          original_transaction_id: "2000000123456789"
-        }
+        "pro.monthly": subscriptionExample
       },
       non_subscriptions: {},
       aliases: ["$anonymous:0199f3a2"]

@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import { Array, Option, Schema } from "effect"
 
 export const ProductId = Schema.UUID.pipe(Schema.brand("ProductId"))
 export type ProductId = typeof ProductId.Type
@@ -21,6 +21,25 @@ export class Product extends Schema.Class<Product>("Product")({
   priceMicros: Schema.NullOr(Schema.Int),
   currency: Schema.NullOr(Schema.String)
 }) {}
+
+/**
+ * The names under which a catalogue may have what a store sold, the closest first: `product:base-plan` of store B is the
+ * plan where the catalogue names it, else the product (contract, part 3, "Product").
+ */
+export const namesOf = (store: StoreName, identifier: string): ReadonlyArray<string> => {
+  const colon = store === "store_b" ? identifier.indexOf(":") : -1
+  return colon > 0 ? [identifier, identifier.slice(0, colon)] : [identifier]
+}
+
+/** The product that a store sold, among those of its store in the catalogue. */
+export const soldAs = <Found extends { readonly identifier: string }>(
+  store: StoreName,
+  identifier: string,
+  products: ReadonlyArray<Found>
+): Option.Option<Found> =>
+  Array.findFirst(namesOf(store, identifier), (name) =>
+    Array.findFirst(products, (product) => product.identifier === name)
+  )
 
 export interface ProductFault {
   readonly field: "identifier" | "subscription_period"

@@ -2,7 +2,7 @@ import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 
 /**
- * `ledger_days` holds what `LedgerDays` sums up of each day, `ledger_marks` names the days that have changed since: a
+ * `ledger_days` holds what `Stats.settle` sums up of each day, `ledger_marks` names the days that have changed since: a
  * trigger adds a mark wherever a transaction does, in the same commit, and never waits, as marks are only added. What a
  * chain's first period is depends on all of them: the days of all periods of a chain change with one of them.
  *
