@@ -87,7 +87,11 @@ layer(program, { excludeTestServices: true, timeout: 60_000 })("a webhook, of an
           is_active: true,
           retry_count: 0,
           timeout_seconds: 10,
-          disabled_reason: null
+          max_per_second: null,
+          ordered: false,
+          disabled_reason: null,
+          circuit: "closed",
+          paused_until: null
         })
         deepStrictEqual((yield* call("GET", one, { token })).body.data, shown)
         deepStrictEqual((yield* call("GET", side.list, { token })).body.data[0], shown)
@@ -95,17 +99,32 @@ layer(program, { excludeTestServices: true, timeout: 60_000 })("a webhook, of an
 
         const bad = yield* call("PATCH", one, {
           token,
-          body: { url: "ftp://x", events: ["nothing"], retry_count: 6, timeout_seconds: 0, is_active: null }
+          body: {
+            url: "ftp://x",
+            events: ["nothing"],
+            retry_count: 6,
+            timeout_seconds: 0,
+            max_per_second: 0,
+            ordered: 1,
+            is_active: null
+          }
         })
         assert.strictEqual(bad.status, 422)
-        assert.includeMembers(Object.keys(bad.body.errors), ["events.0", "retry_count", "timeout_seconds", "is_active"])
+        assert.includeMembers(Object.keys(bad.body.errors), [
+          "events.0",
+          "retry_count",
+          "timeout_seconds",
+          "max_per_second",
+          "ordered",
+          "is_active"
+        ])
         deepStrictEqual(Object.keys((yield* call("PATCH", one, { token, body: { url: "ftp://x" } })).body.errors), [
           "url"
         ])
         deepStrictEqual((yield* call("GET", one, { token })).body.data, shown)
 
         const family = side.idField === "uuid" ? "subscription.*" : "message.*"
-        const changes = { url: elsewhere.url, events: [family], timeout_seconds: 3 }
+        const changes = { url: elsewhere.url, events: [family], timeout_seconds: 3, max_per_second: 50, ordered: true }
         deepStrictEqual((yield* call("PATCH", one, { token, body: changes })).body.data, { ...shown, ...changes })
         deepStrictEqual((yield* call("PATCH", one, { token, body: {} })).body.data, { ...shown, ...changes })
 
@@ -138,7 +157,19 @@ layer(program, { excludeTestServices: true, timeout: 60_000 })("a webhook, of an
         const wrong = yield* call("POST", `${one}/rotate-secret`, { token, body: { overlap_seconds: -1 } })
         deepStrictEqual(Object.keys(wrong.body.errors), ["overlap_seconds"])
 
+        const lifted = yield* call("PATCH", one, { token, body: { max_per_second: null, ordered: false } })
+        assert.deepInclude(lifted.body.data, { max_per_second: null, ordered: false })
+
+        const range = { from: "2026-01-01T00:00:00.000Z", to: "2126-01-01T00:00:00.000Z" }
+        const replayed = yield* call("POST", `${one}/replay`, { token, body: range })
+        deepStrictEqual(replayed.body, { data: { replayed: 0, continue_from: null } })
+        const backwards = yield* call("POST", `${one}/replay`, { token, body: { from: range.to, to: range.from } })
+        deepStrictEqual(Object.keys(backwards.body.errors), ["to"])
+        const foreignRange = { ...range, events: [side.idField === "uuid" ? "message.*" : "subscription.*"] }
+        assert.strictEqual((yield* call("POST", `${one}/replay`, { token, body: foreignRange })).status, 422)
+
         yield* call("PATCH", one, { token, body: { is_active: false } })
+        assert.strictEqual((yield* call("POST", `${one}/replay`, { token, body: range })).status, 409)
         assert.strictEqual((yield* call("POST", `${one}/test`, { token })).status, 409)
         yield* call("PATCH", one, { token, body: { is_active: true } })
         assert.strictEqual((yield* call("POST", `${one}/test`, { token })).status, 201)
@@ -151,6 +182,7 @@ layer(program, { excludeTestServices: true, timeout: 60_000 })("a webhook, of an
           yield* call("DELETE", one, { token }),
           yield* call("POST", `${one}/test`, { token }),
           yield* call("POST", `${one}/rotate-secret`, { token, body: {} }),
+          yield* call("POST", `${one}/replay`, { token, body: range }),
           yield* call("GET", `${side.one}/nonsense`, { token })
         ]
         deepStrictEqual(

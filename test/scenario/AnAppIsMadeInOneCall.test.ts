@@ -167,10 +167,14 @@ layer(Program.layer, { excludeTestServices: true })("an app is made in one call"
         const elsewhere = (yield* registered).api
         const foreign = yield* elsewhere("POST", "/bootstrap", { app: { name: "One", bundle_id: "b.one" } })
         strictEqual(foreign.body.data.changes.created, 1)
-        deepStrictEqual(fieldsOf(yield* elsewhere("POST", "/bootstrap", { app: { name: "x", uuid: one.uuid } })), [
-          "app.uuid"
-        ])
-        deepStrictEqual(fieldsOf(yield* boot({ name: "x", slug: "nobody" })), ["app.slug"])
+        const before = yield* rows
+        strictEqual((yield* elsewhere("POST", "/bootstrap", { app: { name: "x", uuid: one.uuid } })).status, 404)
+        strictEqual((yield* elsewhere("POST", "/bootstrap", { app: { name: "x", slug: "two" } })).status, 404)
+        strictEqual(
+          (yield* elsewhere("POST", "/bootstrap", { app: { name: "x", slug: "two" }, products: [{}] })).status,
+          404
+        )
+        deepStrictEqual(yield* rows, before)
         deepStrictEqual(fieldsOf(yield* boot({ name: "x", uuid: "7" })), ["app.uuid"])
         const other = yield* call("POST", `${url}/api/v1/bootstrap`, {
           token: ann.token,
@@ -283,6 +287,9 @@ layer(Program.layer, { excludeTestServices: true })("an app is made in one call"
     })
   )
 
+  /** Tried again because a busy machine is slow for a moment; a statement for each row is slow each time. */
+  const attempts = 5
+
   it.effect("however large, in a few statements", () =>
     Effect.gen(function* () {
       const { api } = yield* registered
@@ -302,7 +309,10 @@ layer(Program.layer, { excludeTestServices: true })("an app is made in one call"
       yield* Effect.logInfo("a bootstrap of 1,601 records").pipe(
         Effect.annotateLogs({ created: first.millis, unchanged: again.millis, updated: changed.millis })
       )
-      for (const { millis } of [first, again, changed]) assertTrue(millis < 3_000, `${millis} ms`)
-    })
+      return [first, again, changed].map(({ millis }) => millis)
+    }).pipe(
+      Effect.repeat({ times: attempts, until: (millis) => millis.every((each) => each < 1_000) }),
+      Effect.tap((millis) => assertTrue(Math.max(...millis) < 1_000, `${millis.join(", ")} ms`))
+    )
   )
 })

@@ -3,9 +3,12 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { layer } from "@effect/vitest"
 import { deepStrictEqual, strictEqual } from "@effect/vitest/utils"
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { makeAuthority, type SigningAuthority } from "../../src/simulator/store-a/SigningAuthority.ts"
-import { type Purchase, renewalPayload, transactionPayload } from "../../src/simulator/store-a/Purchase.ts"
+import { renewalPayload, transactionPayload } from "../../src/simulator/store-a/Payloads.ts"
+import { bought } from "../../src/simulator/store-a/Period.ts"
+import type { Purchase } from "../../src/simulator/store-a/Purchase.ts"
+import { NewPurchase } from "../../src/simulator/store-a/Terms.ts"
 import { call } from "../support/Api.ts"
 import * as Gatehouse from "../support/Gatehouse.ts"
 import { makeApp } from "../support/Story.ts"
@@ -112,28 +115,33 @@ const story: ReadonlyArray<Buyer> = [
 const sign = Effect.fn(function* (buyer: Buyer, word: Word) {
   const { authority } = yield* World
   const environment = buyer.environment ?? "Production"
-  const purchase: Purchase = {
+  const { terms } = yield* Schema.decode(Schema.Struct({ terms: NewPurchase }))({
     terms: {
       bundle_id: "com.example.notes",
       product_id: buyer.product,
       app_account_token: buyer.name,
       price: buyer.price,
       currency: buyer.currency,
-      period_seconds: 1,
-      trial: false,
-      type: "Auto-Renewable Subscription",
+      trial: word.isTrial ?? false,
       environment
-    },
-    originalTransactionId: buyer.name,
-    originalPurchaseDate: noon(buyer.words[0]?.from ?? 0),
+    }
+  }).pipe(Effect.orDie)
+  const { purchase: first } = bought(terms, buyer.name, { now: noon(buyer.words[0]?.from ?? 0), scale: null })
+  const running = {
+    ...first.transactions[0],
     transactionId: `${buyer.name}${word.from}`,
     purchaseDate: noon(word.from),
     expiresDate: noon(word.from + word.days),
-    isTrial: word.isTrial ?? false,
-    autoRenew: true,
+    revocation:
+      word.refundedAt === undefined
+        ? undefined
+        : { date: noon(word.refundedAt), reason: 0 as const, type: "REFUND_FULL" as const, percentage: 100 }
+  }
+  const purchase: Purchase = {
+    ...first,
+    transactions: [first.transactions[0], running],
     status: word.status ?? 1,
-    gracePeriodExpiresDate: word.graceUntil === undefined ? undefined : noon(word.graceUntil),
-    revocationDate: word.refundedAt === undefined ? undefined : noon(word.refundedAt)
+    gracePeriodExpiresDate: word.graceUntil === undefined ? undefined : noon(word.graceUntil)
   }
   return yield* authority.sign({
     notificationType: word.type,

@@ -55,25 +55,30 @@ describe(`${minutes} minutes of talk and purchases under kill -9`, () => {
         let written = 0
         const bought = new Map<string, Answer>()
 
+        /** A step that has begun is counted: interrupted in the middle, it would be done without being known. */
         const talk = Effect.gen(function* () {
           const person = people[written % people.length] ?? "person0"
           written += 1
           yield* write(world, person, "shop", `message ${written}`)
-        }).pipe(Effect.repeat(Schedule.jittered(Schedule.spaced("400 millis"))))
+        }).pipe(Effect.uninterruptible, Effect.repeat(Schedule.jittered(Schedule.spaced("400 millis"))))
 
         const shop = Effect.gen(function* () {
           const nth = bought.size
           const token = `0d2f7a4e-7c1b-4a9e-8f0a-${String(nth).padStart(12, "0")}`
           bought.set(token, yield* buy(world, first.url, app.id, { app_account_token: token }))
-        }).pipe(Effect.repeat(Schedule.jittered(Schedule.spaced("300 millis"))))
+        }).pipe(Effect.uninterruptible, Effect.repeat(Schedule.jittered(Schedule.spaced("300 millis"))))
 
         const crash = Effect.gen(function* () {
           yield* Effect.sleep(yield* Random.nextIntBetween(3_000, 9_000))
-          const program = yield* Ref.get(running)
-          memory.push(residentMegabytes(program.process.pid ?? 0))
-          yield* Gatehouse.kill9(program)
-          kills += 1
-          yield* Ref.set(running, yield* Gatehouse.serve({ ...world.env, PORT: port }))
+          yield* Effect.uninterruptible(
+            Effect.gen(function* () {
+              const program = yield* Ref.get(running)
+              memory.push(residentMegabytes(program.process.pid ?? 0))
+              yield* Gatehouse.kill9(program)
+              kills += 1
+              yield* Ref.set(running, yield* Gatehouse.serve({ ...world.env, PORT: port }))
+            })
+          )
         }).pipe(Effect.forever)
 
         const end = (yield* Clock.currentTimeMillis) + minutes * 60_000
@@ -83,8 +88,6 @@ describe(`${minutes} minutes of talk and purchases under kill -9`, () => {
         yield* Effect.sleep(end - (yield* Clock.currentTimeMillis))
         yield* Fiber.interrupt(load)
         world.receiver.script.length = 0
-        const program = yield* Ref.get(running)
-        if (program.process.signalCode !== null) yield* Gatehouse.serve({ ...world.env, PORT: port })
 
         const answers = [...bought.values()].map(({ body }) => body)
         const lost = answers.filter(({ receiver }) => receiver?.status !== 200)

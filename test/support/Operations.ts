@@ -140,6 +140,9 @@ export const validCalls: Readonly<Record<string, (prepared: Prepared) => Valid>>
   "webhooks.deleteAppWebhook": () => nothing,
   "webhooks.rotateAppWebhookSecret": () => ({ body: { overlap_seconds: 60 } }),
   "webhooks.testAppWebhook": () => nothing,
+  "webhooks.replayAppWebhook": () => ({
+    body: { from: "2026-01-01T00:00:00.000Z", to: "2026-01-02T00:00:00.000Z", events: ["purchase.*"] }
+  }),
   "webhooks.listAppDeliveries": () => reads(),
   "webhooks.retryAppDelivery": () => nothing,
   "storeNotifications.listStoreNotifications": () => reads(),

@@ -1,5 +1,11 @@
 import { DateTime, FastCheck, Option } from "effect"
-import { type FactKind, PurchaseFact, RenewalIntent, StoreTransaction } from "../../src/store/domain/PurchaseFact.ts"
+import {
+  type FactKind,
+  PurchaseFact,
+  type PurchaseReason,
+  RenewalIntent,
+  StoreTransaction
+} from "../../src/store/domain/PurchaseFact.ts"
 
 const day = 86_400_000
 const epoch = Date.UTC(2026, 0, 1)
@@ -11,6 +17,7 @@ interface Step {
   readonly period: number
   readonly status: PurchaseFact["status"]
   readonly willRenew: boolean
+  readonly reason?: PurchaseReason
 }
 
 /** A fact about the nth 30-day period of one chain; the first may be a trial. */
@@ -36,7 +43,8 @@ export const factOf = (index: number, step: Step, options: { readonly trial: boo
       priceMicros: Option.some(options.trial && step.period === 0 ? 0 : 9_990_000),
       currency: Option.some("USD"),
       refundedAt: step.kind === "refunded" ? Option.some(at(index * 3)) : Option.none(),
-      isUpgraded: false
+      isUpgraded: false,
+      reason: Option.some(step.reason ?? (step.period === 0 ? "purchase" : "renewal"))
     }),
     renewal: Option.some(
       RenewalIntent.make({
@@ -97,7 +105,7 @@ export const chainFact = (chain: string, period: number, accountToken: string): 
   return PurchaseFact.make({
     ...fact,
     factId: `${chain}-${fact.factId}`,
-    originalTransactionId: chain,
+    originalTransactionId: `${chain}-${fact.originalTransactionId}`,
     accountToken: Option.some(accountToken),
     transaction
   })

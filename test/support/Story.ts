@@ -86,6 +86,9 @@ export const operatorToken = (url: string) =>
     ({ body }): string => body.data.token
   )
 
+/** For stories that are not about pacing. */
+const unpaced = { gap_seconds: [0, 0], per_minute: null, per_hour: null, per_day: null, new_chats_per_day: null }
+
 /** A connected platform_b channel that answers by AI, with a webhook, whose first poll is done. */
 export const makeChannel = Effect.fn(function* (world: World, url: string, username = "shop") {
   const token = yield* operatorToken(url)
@@ -102,6 +105,7 @@ export const makeChannel = Effect.fn(function* (world: World, url: string, usern
   const account = yield* call("POST", `${url}/v1/accounts`, { token, body: { name: "Shop", platform: "platform_b" } })
   const id: string = account.body.data.id
   const webhook = yield* call("POST", `${url}/v1/accounts/${id}/webhooks`, { token, body: { url: world.receiver.url } })
+  yield* call("PUT", `${url}/v1/accounts/${id}/pacing`, { token, body: unpaced })
   yield* call("POST", `${world.platformB.url}/_control/accounts`, {
     body: { username, password: "s3cret-of-the-shop" }
   })

@@ -1,0 +1,18 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { killedUnderLoad } from "../support/KilledUnderLoad.ts"
+
+const kills = 50
+
+describe(`a program that is killed ${kills} times under load`, () => {
+  it.scopedLive(
+    "delivers each accepted event under one id, and its history says so",
+    () =>
+      Effect.gen(function* () {
+        const { accepted, events, requests } = yield* killedUnderLoad(kills)
+        yield* Effect.logInfo("killed under load").pipe(Effect.annotateLogs({ kills, accepted, events, requests }))
+        assert.isAbove(accepted, kills)
+      }),
+    60_000 + kills * 15_000
+  )
+})
