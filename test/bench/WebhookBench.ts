@@ -6,7 +6,7 @@ import { basename, join } from "node:path"
 import { Array, DateTime, Duration, Effect, Layer, Logger, LogLevel, Option, Redacted, Schedule } from "effect"
 import { Client } from "pg"
 import { Agent, request } from "undici"
-import { nextId } from "../../src/kit/Id.ts"
+import { idAt, nextId } from "../../src/kit/Id.ts"
 import { Seal } from "../../src/kit/Seal.ts"
 import { DatabaseAddress } from "../../src/sql/Database.ts"
 import * as Database from "../../src/sql/Database.ts"
@@ -24,7 +24,7 @@ const events = 12_000
 /** The first round of each side is for the compiler and does not count. */
 const rounds = 4
 /** Callers that accept at the same time; the bare loop has as many requests under way as the engine may. */
-const callers = 16
+export const callers = 16
 const sentAtOnce = 32
 const target = 0.4
 
@@ -47,7 +47,7 @@ const receiverSource = `
   server.listen(0, "127.0.0.1", () => console.log(server.address().port))
 `
 
-const receiver = Effect.acquireRelease(
+export const receiver = Effect.acquireRelease(
   Effect.async<{ readonly origin: string; readonly child: ChildProcess }>((resume) => {
     const child = spawn(process.execPath, ["-e", receiverSource], { stdio: ["ignore", "pipe", "inherit"] })
     child.stdout.once("data", (port: Buffer) =>
@@ -57,11 +57,11 @@ const receiver = Effect.acquireRelease(
   ({ child }) => Effect.sync(() => child.kill())
 )
 
-const countAt = (origin: string) =>
+export const countAt = (origin: string) =>
   Effect.promise(() => request(`${origin}/count`).then(({ body }) => body.text())).pipe(Effect.map(Number))
 
 /** About 1 KiB, like a message event. */
-const dataOf = (nth: number) => ({
+export const dataOf = (nth: number) => ({
   message_id: String(nth),
   chat_id: "pb:340282366841710300949128137443944311111",
   chat_type: "private",
@@ -72,16 +72,13 @@ const dataOf = (nth: number) => ({
   body: "x".repeat(700)
 })
 
-const event = "message.received"
+export const event = "message.received"
 
-const newEvent = (owner: Owner, nth: number) =>
-  Effect.zipWith(nextId, DateTime.now, (eventId, timestamp) => ({
-    eventId,
-    owner,
-    event,
-    timestamp,
-    data: dataOf(nth)
-  }))
+/** The events of one transaction: they happened at one moment. */
+export const newEvents = (owner: Owner, nths: ReadonlyArray<number>) =>
+  Effect.map(DateTime.now, (timestamp) =>
+    nths.map((nth) => ({ eventId: idAt(timestamp.epochMillis), owner, event, timestamp, data: dataOf(nth) }))
+  )
 
 /** Events per second. */
 const rate = <E, R>(effect: Effect.Effect<void, E, R>) =>
@@ -93,9 +90,9 @@ const engineRound = Effect.fn("engineRound")(function* (owner: Owner, origin: st
   const before = yield* countAt(origin)
   const accept = (nth: number) =>
     Effect.flatMap(
-      Effect.forEach(
-        Array.makeBy(together, (index) => nth * together + index),
-        (index) => newEvent(owner, index)
+      newEvents(
+        owner,
+        Array.makeBy(together, (index) => nth * together + index)
       ),
       (batch) => outbox.transaction(outbox.publish(batch))
     )
@@ -161,12 +158,12 @@ const address = Layer.unwrapScoped(
   })
 )
 
-const program = Webhooks.layer({ allowPrivate: true }).pipe(
+export const program = Webhooks.layer({ allowPrivate: true }).pipe(
   Layer.provide(TestSharding.layer),
   Layer.provide(Seal.layer([Redacted.make(randomBytes(32))])),
   Layer.provide(Migrations.layer),
-  Layer.provide(Database.layer),
-  Layer.provide(address)
+  Layer.provideMerge(Database.layer),
+  Layer.provideMerge(address)
 )
 
 /** Row (b): events accepted and delivered, against a bare loop; rounds alternate, the best of each side counts. */
@@ -175,8 +172,15 @@ export const webhookBench = (together: number): Effect.Effect<BenchRow> =>
     const { origin } = yield* receiver
     const owner: Owner = { kind: "account", id: yield* nextId }
     const endpoints = yield* Endpoints
-    const wanted = { owner, url: `${origin}/hook`, events: ["*"], retryCount: 5, timeoutSeconds: 10 }
-    const { secret } = yield* endpoints.create(wanted)
+    const { secret } = yield* endpoints.create({
+      owner,
+      url: `${origin}/hook`,
+      events: ["*"],
+      retryCount: 5,
+      timeoutSeconds: 10,
+      maxPerSecond: Option.none(),
+      isOrdered: false
+    })
     const results = yield* Effect.forEach(Array.range(1, rounds), (round) => {
       const sides = { baseline: bareRound(owner, origin, secret), ours: engineRound(owner, origin, together) }
       return Effect.all(round % 2 === 0 ? { ours: sides.ours, baseline: sides.baseline } : sides)

@@ -1,0 +1,204 @@
+import { randomBytes } from "node:crypto"
+import { readFileSync } from "node:fs"
+import { NodeRuntime } from "@effect/platform-node"
+import { Array, Console, Effect, Logger, LogLevel, Redacted, Schedule } from "effect"
+import { Client } from "pg"
+import { nextId } from "../../src/kit/Id.ts"
+import { Seal } from "../../src/kit/Seal.ts"
+import * as SessionState from "../../src/platform/platform-b/SessionState.ts"
+import { call } from "../support/Api.ts"
+import * as Gatehouse from "../support/Gatehouse.ts"
+
+/** `CHANNELS` connected channels of platform_b in one process, polled for `CHANNEL_SECONDS` at the usual interval. */
+const channels = Number(process.env["CHANNELS"] ?? 10_000)
+const seconds = Number(process.env["CHANNEL_SECONDS"] ?? 60)
+const chats = { threads: 3, items: 3 }
+const bounds = { lateness: 2, kilobytes: 60, ratio: 3 }
+
+const at = process.env["DATABASE_URL"] || "postgres://postgres@127.0.0.1:5432/test"
+
+const query = (url: string, statement: string, values: ReadonlyArray<unknown> = []) =>
+  Effect.promise(async () => {
+    const client = new Client({ connectionString: url })
+    await client.connect()
+    try {
+      return (await client.query<Record<string, unknown>>(statement, [...values])).rows
+    } finally {
+      await client.end()
+    }
+  })
+
+const database = Effect.gen(function* () {
+  const name = `gatehouse_channels_${randomBytes(4).toString("hex")}`
+  yield* Effect.acquireRelease(query(at, `CREATE DATABASE ${name}`), () =>
+    query(at, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
+  )
+  const own = new URL(at)
+  own.pathname = `/${name}`
+  return own.href
+})
+
+const simulator = Effect.gen(function* () {
+  const port = yield* Gatehouse.freePort
+  const url = `http://127.0.0.1:${port}`
+  const others = ["store-a", "store-b", "provider"].flatMap((name) => [`--${name}-port`, "0"])
+  const child = yield* Gatehouse.run(["simulate", "--platform-b-port", String(port), ...others], {})
+  yield* Effect.retry(
+    Effect.tryPromise(() => fetch(`${url}/_control/requests`)),
+    Schedule.spaced("200 millis")
+  ).pipe(Effect.timeout("20 seconds"))
+  return { url, pid: child.process.pid ?? 0 }
+})
+
+interface Seeded {
+  readonly username: string
+  readonly pk: string
+  readonly authorization: string
+}
+
+/** A channel as a login would have left it, whose baseline is set. */
+const rowOf = Effect.fn(function* ({ authorization, pk, username }: Seeded) {
+  const id = yield* nextId
+  const device = yield* SessionState.fresh
+  const { seal } = yield* Seal
+  const session = SessionState.seal({ ...device, authorization, userId: pk, username })
+  return { id, name: username, username, session: yield* seal(session, id), digest: id }
+})
+
+const insert = Effect.fn(function* (databaseUrl: string, seeded: ReadonlyArray<Seeded>) {
+  const rows = yield* Effect.forEach(seeded, rowOf)
+  const cursor = JSON.stringify({ baseline: Date.now() * 1_000, threads: {} })
+  yield* query(
+    databaseUrl,
+    `INSERT INTO channels (id, name, platform, status, username, token_digest, session_sealed, login_count, poll_cursor,
+       connected_at, created_at)
+     SELECT r.id, r.name, 'platform_b', 'disconnected', r.username, r.digest, r.session, 1, $2, now(), now()
+     FROM json_to_recordset($1) AS r(id uuid, name text, username text, session text, digest text)`,
+    [JSON.stringify(rows), cursor]
+  )
+})
+
+const residentKilobytes = (pid: number) =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0)
+
+/** Seconds of processor time that a process has had. */
+const cpuSeconds = (pid: number) => {
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
+    .replace(/^.*\) /, "")
+    .split(" ")
+  return (Number(fields[11]) + Number(fields[12])) / 100
+}
+
+/** Microseconds of processor time for one fetch of an inbox, body read. */
+const bareFetch = (url: string, { authorization }: Seeded) =>
+  Effect.promise(async () => {
+    const inbox = `${url}/api/v1/direct_v2/inbox/?visual_message_return_type=unseen&thread_message_limit=10&limit=20`
+    const lane = async (times: number) => {
+      for (let count = 0; count < times; count += 1) {
+        await fetch(inbox, { headers: { authorization } }).then((response) => response.json())
+      }
+    }
+    await lane(1_000)
+    const before = process.cpuUsage()
+    await Promise.all(Array.makeBy(8, () => lane(500)))
+    const { system, user } = process.cpuUsage(before)
+    return (system + user) / 4_000
+  })
+
+const figures = (url: string) =>
+  Effect.map(call("GET", `${url}/metrics`), ({ body }) => {
+    const text = String(body)
+    const value = (name: RegExp) =>
+      [...text.matchAll(name)].map(([, bound, count]) => [bound ?? "", Number(count)] as const)
+    return {
+      polls: value(/^gatehouse_channel_polls_total\{[^}]*result="(ok)"[^}]*\} (\d+)/gm)[0]?.[1] ?? 0,
+      lateness: value(/^gatehouse_channel_poll_lateness_seconds_bucket\{[^}]*le="([^"]+)"[^}]*\} (\d+)/gm)
+    }
+  })
+type Figures = Effect.Effect.Success<ReturnType<typeof figures>>
+
+/** The bound under which that share of the polls in between stayed. */
+const quantile = (before: Figures, after: Figures, share: number) => {
+  const counts = after.lateness.map(
+    ([bound, count], index) => [bound, count - (before.lateness[index]?.[1] ?? 0)] as const
+  )
+  const all = counts.at(-1)?.[1] ?? 0
+  return Number(counts.find(([, count]) => count >= share * all)?.[0]?.replace("+Inf", "Infinity") ?? Infinity)
+}
+
+const bench = Effect.gen(function* () {
+  const databaseUrl = yield* database
+  const { pid: simulatorPid, url: platform } = yield* simulator
+  const env = { DATABASE_URL: databaseUrl, PLATFORM_B_URL: platform, LOG_LEVEL: "error" }
+  const { exit } = yield* Gatehouse.run(["migrate"], { ...Gatehouse.secrets, ...env })
+  yield* exit
+  const crowd = yield* call("POST", `${platform}/_control/crowd`, { body: { accounts: channels, ...chats } })
+  const seeded: ReadonlyArray<Seeded> = crowd.body
+  yield* insert(databaseUrl, seeded)
+  yield* Console.error(`${channels} channels seeded`)
+  const bare = yield* bareFetch(platform, seeded[0] ?? { username: "", pk: "", authorization: "" })
+
+  const base = yield* Effect.scoped(
+    Effect.gen(function* () {
+      const idle = yield* Gatehouse.serve(env)
+      yield* Effect.sleep("5 seconds")
+      return residentKilobytes(idle.process.pid ?? 0)
+    })
+  )
+  yield* query(databaseUrl, "UPDATE channels SET status = 'connected'")
+  const program = yield* Gatehouse.serve(env)
+  const pid = program.process.pid ?? 0
+  yield* Effect.sleep("45 seconds")
+  const [before, cpuBefore, simulatorBefore] = [yield* figures(program.url), cpuSeconds(pid), cpuSeconds(simulatorPid)]
+  const queries =
+    "SELECT calls FROM (SELECT sum(xact_commit)::int AS calls FROM pg_stat_database WHERE datname = current_database()) s"
+  const transactionsBefore = Number((yield* query(databaseUrl, queries))[0]?.["calls"])
+  yield* Effect.sleep(`${seconds} seconds`)
+  const [after, cpuAfter, simulatorAfter] = [yield* figures(program.url), cpuSeconds(pid), cpuSeconds(simulatorPid)]
+  const transactions = Number((yield* query(databaseUrl, queries))[0]?.["calls"]) - transactionsBefore
+  const polls = after.polls - before.polls
+  const poll = ((cpuAfter - cpuBefore) * 1_000_000) / polls
+  const perChannel = (residentKilobytes(pid) - base) / channels
+  const late = quantile(before, after, 0.99)
+  const results = [
+    [
+      "polls a second",
+      (polls / seconds).toFixed(0),
+      `${(channels / 20).toFixed(0)} are due`,
+      polls / seconds > (channels / 20) * 0.9
+    ],
+    [
+      "lateness of an answered poll, p50 / p99, at most s",
+      `${quantile(before, after, 0.5)} / ${late}`,
+      `< ${bounds.lateness}`,
+      late <= bounds.lateness
+    ],
+    [
+      "memory over base, kB a channel",
+      `${perChannel.toFixed(1)} (base ${(base / 1024).toFixed(0)} MB)`,
+      `< ${bounds.kilobytes}`,
+      perChannel < bounds.kilobytes
+    ],
+    [
+      "CPU of a poll / of a bare fetch, us",
+      `${poll.toFixed(0)} / ${bare.toFixed(0)} = ${(poll / bare).toFixed(2)}`,
+      `<= ${bounds.ratio}`,
+      poll / bare <= bounds.ratio
+    ],
+    ["transactions a poll", (transactions / polls).toFixed(3), "<= 1", transactions <= polls],
+    ["CPU of the simulator, us a poll", (((simulatorAfter - simulatorBefore) * 1_000_000) / polls).toFixed(0), "", true]
+  ] as const
+  yield* Console.log(`| ${channels} channels | measured | asked | |\n|---|---|---|---|`)
+  yield* Effect.forEach(results, ([name, measured, asked, isMet]) =>
+    Console.log(`| ${name} | ${measured} | ${asked} | ${isMet ? "pass" : "**FAIL**"} |`)
+  )
+  if (results.some(([, , , isMet]) => !isMet)) yield* Effect.sync(() => (process.exitCode = 1))
+})
+
+NodeRuntime.runMain(
+  bench.pipe(
+    Effect.scoped,
+    Effect.provide(Seal.layer([Redacted.make(Buffer.from(Gatehouse.secrets.ENCRYPTION_KEY, "base64"))])),
+    Logger.withMinimumLogLevel(LogLevel.Warning)
+  )
+)
