@@ -1,11 +1,19 @@
 import { build } from "esbuild"
+import { readdirSync, rmSync } from "node:fs"
+import { basename, dirname, join } from "node:path"
 
 const [entry = "src/main.ts", outfile = "dist/gatehouse.mjs"] = process.argv.slice(2)
+const folder = dirname(outfile)
+const name = basename(outfile, ".mjs")
 
-await build({
-  entryPoints: [entry],
-  outfile,
+const { metafile } = await build({
+  entryPoints: [{ in: entry, out: name }],
+  outdir: folder,
+  outExtension: { ".js": ".mjs" },
+  chunkNames: `${name}-[hash]`,
   bundle: true,
+  splitting: true,
+  metafile: true,
   platform: "node",
   target: "node20.19",
   format: "esm",
@@ -20,3 +28,7 @@ await build({
     ].join("\n")
   }
 })
+
+const built = new Set(Object.keys(metafile.outputs).map((path) => basename(path)))
+const stale = readdirSync(folder).filter((file) => file.startsWith(`${name}-`) && !built.has(file))
+for (const file of stale) rmSync(join(folder, file))

@@ -1,10 +1,9 @@
 import { Command, Options } from "@effect/cli"
 import { Command as Process, FileSystem, HttpClient, HttpClientRequest, Path } from "@effect/platform"
 import { Console, Data, Effect, Option, Redacted, Schedule, Schema, Stream } from "effect"
-import * as ChatCompletions from "../simulator/chat-completions/ChatCompletionsSimulator.ts"
-import * as DemoReceiver from "../simulator/DemoReceiver.ts"
-import * as PlatformB from "../simulator/platform-b/PlatformBSimulator.ts"
-import * as StoreA from "../simulator/store-a/StoreASimulator.ts"
+import type * as DemoReceiver from "../simulator/DemoReceiver.ts"
+import type { StoreASimulator } from "../simulator/store-a/StoreASimulator.ts"
+import { demoReceiver, platformBSimulator, providerSimulator, storeASimulator } from "./Loaded.ts"
 
 class DemoFailed extends Data.TaggedError("DemoFailed")<{ readonly message: string }> {}
 
@@ -88,8 +87,8 @@ const startProgram = Effect.fn("Demo.startProgram")(function* (env: Record<strin
   )
 })
 
-const purchase = Effect.fn("Demo.purchase")(function* (storeA: StoreA.StoreASimulator) {
-  const receiver = yield* DemoReceiver.start()
+const purchase = Effect.fn("Demo.purchase")(function* (storeA: StoreASimulator) {
+  const receiver = yield* Effect.flatMap(demoReceiver, ({ start }) => start())
   yield* say("1. A purchase becomes an entitlement")
   yield* say("A team registers and describes its app:")
   const registered = yield* call("POST", `${base}/api/v1/auth/register`, {
@@ -146,7 +145,7 @@ const purchase = Effect.fn("Demo.purchase")(function* (storeA: StoreA.StoreASimu
 })
 
 const conversation = Effect.fn("Demo.conversation")(function* (platformB: string, provider: string) {
-  const receiver = yield* DemoReceiver.start()
+  const receiver = yield* Effect.flatMap(demoReceiver, ({ start }) => start())
   yield* say("2. A message is answered")
   const login = yield* call("POST", `${base}/v1/auth/login`, { body: operator, quiet: true })
   const token = at(login, "data", "token")
@@ -212,6 +211,9 @@ export const demoCommand = Command.make("demo", { once }, ({ once }) =>
       const path = yield* Path.Path
       const directory = yield* fs.makeTempDirectoryScoped({ prefix: "gatehouse-demo-" })
       yield* fs.chmod(directory, 0o755)
+      const StoreA = yield* storeASimulator
+      const PlatformB = yield* platformBSimulator
+      const ChatCompletions = yield* providerSimulator
       const storeA = yield* StoreA.start({ port: 0, notificationUrl: Option.none() })
       const platformB = yield* PlatformB.start({ port: 0 })
       const provider = yield* ChatCompletions.start({ port: 0, apiKey: Option.some("sk-demo") })

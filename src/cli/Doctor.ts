@@ -4,7 +4,7 @@ import { SqlClient } from "@effect/sql"
 import { Console, Data, Effect, Option, Redacted } from "effect"
 import { load } from "../Config.ts"
 import { Seal } from "../kit/Seal.ts"
-import * as Program from "../Program.ts"
+import { program } from "./Loaded.ts"
 import { secretsOf } from "./Secrets.ts"
 
 class Unwell extends Data.TaggedError("Unwell")<{ readonly message: string }> {}
@@ -19,6 +19,7 @@ const oneLine = (error: unknown): string =>
 
 const checks = Effect.gen(function* () {
   const settings = yield* load
+  const Program = yield* program
   const fs = yield* FileSystem.FileSystem
   const secrets = yield* secretsOf(settings).pipe(Effect.option)
   const storage = Program.storage(settings, { visitor: true })

@@ -1,7 +1,7 @@
 import { Args, Command } from "@effect/cli"
 import { FileSystem, Path } from "@effect/platform"
 import { Console, Effect, Option } from "effect"
-import { openApi } from "../http/Docs.ts"
+import { docs } from "./Loaded.ts"
 
 const json = (document: object) => JSON.stringify(document, null, 2)
 
@@ -12,6 +12,7 @@ const folder = Args.directory({ name: "folder" }).pipe(
 
 export const openapiCommand = Command.make("openapi", { folder }, ({ folder }) =>
   Effect.gen(function* () {
+    const { openApi } = yield* docs
     const documents = yield* openApi
     if (Option.isNone(folder)) return yield* Console.log(json(documents))
     const fs = yield* FileSystem.FileSystem

@@ -1,18 +1,20 @@
 import { Args, Command, Options, Prompt } from "@effect/cli"
-import { Console, Data, DateTime, Effect, Option, Redacted } from "effect"
+import { Console, type Context, Data, DateTime, Effect, Option, Redacted } from "effect"
 import { load } from "../Config.ts"
-import { Accounts } from "../identity/Accounts.ts"
-import { OperatorTokens } from "../identity/OperatorTokens.ts"
-import * as Program from "../Program.ts"
+import { identity, program } from "./Loaded.ts"
 import { secretsOf } from "./Secrets.ts"
 
 class CommandRefused extends Data.TaggedError("CommandRefused")<{ readonly message: string }> {}
 
-const withIdentity = <A, E>(use: Effect.Effect<A, E, Accounts | OperatorTokens>) =>
+type Identity = Effect.Effect.Success<typeof identity>
+type Services = Context.Tag.Identifier<Identity["Accounts"] | Identity["OperatorTokens"]>
+
+const withIdentity = <A, E>(use: (identity: Identity) => Effect.Effect<A, E, Services>) =>
   Effect.gen(function* () {
     const settings = yield* load
     const secrets = yield* secretsOf(settings)
-    return yield* Effect.provide(use, Program.operators(settings, secrets))
+    const Program = yield* program
+    return yield* Effect.provide(use(yield* identity), Program.operators(settings, secrets))
   })
 
 const email = Args.text({ name: "email" })
@@ -27,7 +29,7 @@ const create = Command.make(
     )
   },
   ({ email, password }) =>
-    withIdentity(
+    withIdentity(({ Accounts }) =>
       Effect.gen(function* () {
         if (Redacted.value(password).length < 8) {
           return yield* new CommandRefused({ message: "the password must have at least 8 characters" })
@@ -42,7 +44,7 @@ const create = Command.make(
 ).pipe(Command.withDescription("Create an operator of the gateway"))
 
 const token = Command.make("token", { email }, ({ email }) =>
-  withIdentity(
+  withIdentity(({ Accounts, OperatorTokens }) =>
     Effect.gen(function* () {
       const user = yield* Effect.flatMap(Accounts, (accounts) => accounts.byEmail(email))
       if (Option.isNone(user) || !user.value.isOperator) {
@@ -56,7 +58,7 @@ const token = Command.make("token", { email }, ({ email }) =>
 ).pipe(Command.withDescription("Print a token for the gateway's administration"))
 
 const revoke = Command.make("revoke", { token: Args.redacted({ name: "token" }) }, ({ token }) =>
-  withIdentity(
+  withIdentity(({ OperatorTokens }) =>
     Effect.gen(function* () {
       const tokens = yield* OperatorTokens
       const known = yield* tokens.authenticate(token)

@@ -1,13 +1,14 @@
 import { Command } from "@effect/cli"
 import { Console, Effect } from "effect"
 import { load } from "../Config.ts"
-import * as Program from "../Program.ts"
-import { migrate } from "../sql/Migrations.ts"
-import { dump } from "../sql/SchemaDump.ts"
+import { migrations, program, schemaDump } from "./Loaded.ts"
 
 export const schemaCommand = Command.make("schema", {}, () =>
   Effect.gen(function* () {
     const settings = yield* load
+    const Program = yield* program
+    const { migrate } = yield* migrations
+    const { dump } = yield* schemaDump
     const statements = yield* Effect.provide(
       Effect.zipRight(migrate, dump),
       Program.storage(settings, { visitor: true })

@@ -2,7 +2,7 @@ import { Command } from "@effect/cli"
 import { Console, Effect, Layer, Option, Redacted } from "effect"
 import { load } from "../Config.ts"
 import type { FirstOperator } from "../identity/FirstOperator.ts"
-import * as Program from "../Program.ts"
+import { program } from "./Loaded.ts"
 import { secretsOf } from "./Secrets.ts"
 
 const announce = ({ email, generatedPassword }: FirstOperator) =>
@@ -18,6 +18,7 @@ export const serveCommand = Command.make("serve", {}, () =>
   Effect.gen(function* () {
     const settings = yield* load
     const secrets = yield* secretsOf(settings)
+    const Program = yield* program
     return yield* Layer.launch(Program.server(settings, secrets, announce))
   })
 ).pipe(Command.withDescription("Run both APIs and all actors"))

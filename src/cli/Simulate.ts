@@ -1,11 +1,13 @@
 import { Command, Options } from "@effect/cli"
 import { FileSystem, Path } from "@effect/platform"
 import { Console, Effect, Either, Option } from "effect"
-import * as ChatCompletions from "../simulator/chat-completions/ChatCompletionsSimulator.ts"
-import * as PlatformA from "../simulator/platform-a/PlatformASimulator.ts"
-import * as PlatformB from "../simulator/platform-b/PlatformBSimulator.ts"
-import * as StoreB from "../simulator/store-b/StoreBSimulator.ts"
-import * as StoreA from "../simulator/store-a/StoreASimulator.ts"
+import {
+  platformASimulator,
+  platformBSimulator,
+  providerSimulator,
+  storeASimulator,
+  storeBSimulator
+} from "./Loaded.ts"
 import { controlCommand } from "./SimulateControl.ts"
 
 const port = (name: string, fallback: number, what: string) =>
@@ -44,6 +46,7 @@ const paceOf = ({ secondsPerMonth }: StoreOptions) => ({ secondsPerMonth: Option
 const startStoreA = Effect.fn("Simulate.startStoreA")(function* (options: StoreOptions, file: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
+  const StoreA = yield* storeASimulator
   const storeA = yield* StoreA.start({ ...options, ...paceOf(options) })
   yield* fs.makeDirectory(path.dirname(file), { recursive: true })
   yield* fs.writeFileString(file, storeA.rootPem)
@@ -52,6 +55,7 @@ const startStoreA = Effect.fn("Simulate.startStoreA")(function* (options: StoreO
 })
 
 const startStoreB = Effect.fn("Simulate.startStoreB")(function* (options: StoreOptions) {
+  const StoreB = yield* storeBSimulator
   const storeB = yield* StoreB.start({ ...options, ...paceOf(options) })
   yield* Console.log(`store B        ${storeB.url}`)
   return `STORE_B_API_URL=${storeB.url} STORE_B_PUSH_JWKS_URL=${storeB.pushKeysUrl}`
@@ -114,6 +118,9 @@ export const simulateCommand = Command.make("simulate", options, (chosen) =>
         notificationUrl: chosen.storeBNotificationUrl,
         secondsPerMonth
       })
+      const PlatformA = yield* platformASimulator
+      const PlatformB = yield* platformBSimulator
+      const ChatCompletions = yield* providerSimulator
       const platformB = yield* PlatformB.start({ port: chosen.platformBPort })
       const platformA = yield* Effect.either(PlatformA.start({ port: chosen.platformAPort }))
       const provider = yield* ChatCompletions.start({ port: chosen.providerPort, apiKey: Option.none() })
