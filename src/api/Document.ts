@@ -1,5 +1,6 @@
 import { OpenApi } from "@effect/platform"
 import { Context, Predicate, Record } from "effect"
+import { explained } from "./Glossary.ts"
 import { unkeyed } from "./Repeatable.ts"
 
 type Json = { readonly [name: string]: unknown }
@@ -56,6 +57,9 @@ const withoutIds = (json: unknown): unknown => {
   return Object.fromEntries(entries.map(([name, value]) => [name, withoutIds(value)]))
 }
 
+/** `createApp` of `apps.createApp`. */
+const placeOf = (operation: Json) => String(operation["operationId"]).replace(/^.*\./, "")
+
 const internal = new Set(["HttpApiDecodeError", "Issue", "PropertyKey"])
 
 /** Annotation of an API: finishes its OpenAPI document with what every request meets. */
@@ -63,12 +67,17 @@ export const documented = Context.make(OpenApi.Transform, (spec) => {
   const paths = Record.map(objectAt(spec, "paths"), (item) =>
     Predicate.isReadonlyRecord(item)
       ? Record.map(item, (operation, method) =>
-          Predicate.isReadonlyRecord(operation) ? operationOf(method, operation) : operation
+          Predicate.isReadonlyRecord(operation)
+            ? explained(placeOf(operation), operationOf(method, operation))
+            : operation
         )
       : item
   )
   const components = objectAt(spec, "components")
-  const schemas = Record.filter(objectAt(components, "schemas"), (_, name) => !internal.has(name))
+  const schemas = Record.map(
+    Record.filter(objectAt(components, "schemas"), (_, name) => !internal.has(name)),
+    (schema, name) => explained(name, schema)
+  )
   const finished = withoutIds({ ...spec, paths, components: { ...components, schemas } })
   return Predicate.isReadonlyRecord(finished) ? finished : spec
 })

@@ -68,6 +68,26 @@ describe("the OpenAPI documents", () => {
     }
   })
 
+  it.each(documents)("$name says what each field means", ({ document }) => {
+    const silent: Array<string> = []
+    const walk = (place: string, json: any): void => {
+      if (typeof json !== "object" || json === null) return
+      for (const [field, schema] of Object.entries<any>(json.properties ?? {})) {
+        if (schema.description === undefined && schema.$ref === undefined) silent.push(`${place}.${field}`)
+      }
+      for (const [key, value] of Object.entries(json)) if (key !== "examples") walk(`${place}/${key}`, value)
+    }
+    walk("schemas", document.components.schemas)
+    for (const [path, item] of Object.entries<any>(document.paths)) {
+      for (const [method, operation] of Object.entries<any>(item)) {
+        walk(`${method} ${path}`, operation.requestBody)
+        const successes = Object.entries(operation.responses).filter(([status]) => status.startsWith("2"))
+        walk(`${method} ${path}`, Object.fromEntries(successes))
+      }
+    }
+    deepStrictEqual(silent, [])
+  })
+
   it.each(documents)("$name has an example of each record", ({ document }) => {
     const without = Object.entries<any>(document.components.schemas)
       .filter(
