@@ -6,6 +6,7 @@ import { ServiceApi } from "../api/ServiceApi.ts"
 import { Closing } from "../http/Closing.ts"
 import { CredentialCheck } from "../http/CredentialCheck.ts"
 import { eventStream } from "../http/EventStream.ts"
+import { StreamSlots } from "../http/StreamSlots.ts"
 import { EventFeed } from "../webhook/EventFeed.ts"
 
 export const EventStreamsHttp = HttpApiBuilder.group(ServiceApi, "eventStreams", (handlers) =>
@@ -14,6 +15,7 @@ export const EventStreamsHttp = HttpApiBuilder.group(ServiceApi, "eventStreams",
 
     const follow = (ownerId: Option.Option<string>, after: string | undefined) =>
       eventStream(
+        Option.getOrElse(ownerId, () => "operators"),
         Stream.map(feed.events({ ownerId, after: Option.fromNullable(after) }), ({ body, event, id }) => ({
           id,
           event,
@@ -30,4 +32,4 @@ export const EventStreamsHttp = HttpApiBuilder.group(ServiceApi, "eventStreams",
         })
       )
   })
-).pipe(Layer.provide([CredentialCheck.layer, Closing.layer]))
+).pipe(Layer.provide([CredentialCheck.layer, Closing.layer, StreamSlots.layer]))

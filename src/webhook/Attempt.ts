@@ -1,6 +1,6 @@
 import { Clock, Context, Duration, Effect, Layer, Option, Schedule } from "effect"
-import type { Dispatcher } from "undici"
 import * as Connections from "./Connections.ts"
+import type { Hearing } from "./PlainSender.ts"
 import { refusedCode, type TargetPolicy } from "./TargetGuard.ts"
 
 /** What is sent: the body is final, the headers carry the signatures. */
@@ -27,19 +27,28 @@ export interface AttemptOutcome {
 const kept = 2 * 1024
 const readAtMost = 64 * 1024
 const sweepEvery = "100 millis"
+/** Origins of which it is remembered that undici does not understand them. */
+const plainAtMost = 1_000
 
 const reasons: ReadonlyMap<string, string> = new Map([
   [refusedCode, "the target's address is not public"],
   ["UND_ERR_SOCKET", "the connection was closed"],
   ["UND_ERR_CONNECT_TIMEOUT", "time-out"],
-  ["UND_ERR_HEADERS_OVERFLOW", "the answer's headers are too large"]
+  ["UND_ERR_HEADERS_OVERFLOW", "the answer's headers are too large"],
+  ["HPE_HEADER_OVERFLOW", "the answer's headers are too large"]
 ])
 
-const reasonOf = (error: Error & { readonly code?: unknown }): string => {
-  if (error.name === "HTTPParserError") return "the answer is not HTTP"
+type Failure = Error & { readonly code?: unknown }
+
+const reasonOf = (error: Failure): string => {
   const code = typeof error.code === "string" ? error.code : error.name
-  return reasons.get(code) ?? code
+  const known = reasons.get(code)
+  if (known !== undefined) return known
+  return error.name === "HTTPParserError" || code.startsWith("HPE_") ? "the answer is not HTTP" : code
 }
+
+/** How undici takes `100 Continue` that nobody asked for, and nothing else that belongs to a request. */
+const isUnasked = (error: Failure): boolean => error.code === "UND_ERR_SOCKET" && error.message === "bad response"
 
 /** PostgreSQL keeps no NUL in a text. */
 const textOf = (chunks: ReadonlyArray<Buffer>): string =>
@@ -59,8 +68,15 @@ interface Flight {
 }
 
 interface Landing extends AttemptOutcome {
-  /** A kept connection that its other end had given up: the request was not looked at. */
-  readonly wasStale: boolean
+  /**
+   * `fresh` after a kept connection that its other end had given up: the request was not looked at. `plain` after
+   * `100 Continue`: whatever came after it was not read.
+   */
+  readonly again: "fresh" | "plain" | null
+}
+
+interface Sender {
+  readonly dispatch: (post: Connections.Post, hearing: Hearing) => unknown
 }
 
 /**
@@ -77,7 +93,8 @@ export class Attempt extends Context.Tag("gatehouse/webhook/Attempt")<
       Attempt,
       Effect.gen(function* () {
         const clock = yield* Effect.clock
-        const agents = yield* Connections.make(policy)
+        const { fresh, kept: keeping, plain } = yield* Connections.make(policy)
+        const plainOrigins = new Set<string>()
 
         /** One clock for all deadlines: a timer for each request would cost more than the request. */
         const flights = new Set<Flight>()
@@ -87,30 +104,30 @@ export class Attempt extends Context.Tag("gatehouse/webhook/Attempt")<
         yield* Effect.forkScoped(Effect.repeat(sweep, Schedule.spaced(sweepEvery)))
 
         const post = (
-          agent: Dispatcher,
+          sender: Sender,
           request: AttemptRequest,
           startedAt: number,
           landed: (landing: Landing) => void
         ) => {
           const chunks: Array<Buffer> = []
-          let controller: Dispatcher.DispatchController | undefined
+          let abort: (reason: Error) => void = () => undefined
           let hearsNothing = () => false
           let size = 0
           let code = 0
           let retryAfter = Option.none<string>()
           let isOver = false
 
-          const finish = (error: string | null, wasStale = false) => {
+          const finish = (error: string | null, again: Landing["again"] = null) => {
             if (isOver) return
             isOver = true
             flights.delete(flight)
             const durationMs = Math.max(0, clock.unsafeCurrentTimeMillis() - startedAt)
             const responseBody = code === 0 ? null : textOf(chunks)
-            landed({ code, responseBody, retryAfter, error, durationMs, wasStale })
+            landed({ code, responseBody, retryAfter, error, durationMs, again })
           }
           const stop = (reason: string | null) => {
             finish(reason)
-            controller?.abort(new Error(reason ?? "enough was read"))
+            abort(new Error(reason ?? "enough was read"))
           }
           const flight: Flight = {
             deadline: startedAt + Duration.toMillis(request.timeout),
@@ -118,9 +135,9 @@ export class Attempt extends Context.Tag("gatehouse/webhook/Attempt")<
           }
           const posted = new Connections.Post(parsed(request.url), request.headers, request.body)
           flights.add(flight)
-          agent.dispatch(posted, {
+          sender.dispatch(posted, {
             onRequestStart: (started) => {
-              controller = started
+              abort = (reason) => started.abort(reason)
               if (isOver) started.abort(new Error("too late"))
               else hearsNothing = posted.connection?.use() ?? hearsNothing
             },
@@ -136,16 +153,29 @@ export class Attempt extends Context.Tag("gatehouse/webhook/Attempt")<
               if (size > readAtMost) stop(null)
             },
             onResponseEnd: () => finish(null),
-            onResponseError: (_, error) => finish(reasonOf(error), code === 0 && hearsNothing())
+            onResponseError: (_, error) => {
+              const again = code !== 0 ? null : isUnasked(error) ? "plain" : hearsNothing() ? "fresh" : null
+              finish(reasonOf(error), again)
+            }
           })
+        }
+
+        const remember = (origin: string) => {
+          const [oldest] = plainOrigins
+          if (oldest !== undefined && plainOrigins.size >= plainAtMost) plainOrigins.delete(oldest)
+          plainOrigins.add(origin)
         }
 
         return Attempt.of({
           begin: (request, landed) => {
             const startedAt = clock.unsafeCurrentTimeMillis()
-            post(agents.kept, request, startedAt, (landing) =>
-              landing.wasStale ? post(agents.fresh, request, startedAt, landed) : landed(landing)
-            )
+            const send = (sender: Sender) =>
+              post(sender, request, startedAt, (landing) => {
+                if (landing.again === null) return landed(landing)
+                if (landing.again === "plain") remember(parsed(request.url).origin)
+                send(landing.again === "plain" ? plain : fresh)
+              })
+            send(plainOrigins.size > 0 && plainOrigins.has(parsed(request.url).origin) ? plain : keeping)
           }
         })
       })

@@ -1,6 +1,7 @@
 import type { Socket } from "node:net"
 import { Effect } from "effect"
 import { Agent, type buildConnector, Client, type Dispatcher, Pool } from "undici"
+import { PlainSender } from "./PlainSender.ts"
 import { guardedConnector, type TargetPolicy } from "./TargetGuard.ts"
 
 /** One kept connection, as its owner sees it: how often it was used, and how much ever came back. */
@@ -65,13 +66,21 @@ class WatchedClient extends Client {
   }
 }
 
-/** Kept connections, and fresh ones for a single use. Proxies of the environment are not used: they resolve names. */
+/**
+ * Kept connections, fresh ones for a single use, and plain ones for what undici does not read. Proxies of the environment
+ * are not used: they resolve names.
+ */
 export const make = (policy: TargetPolicy) =>
   Effect.acquireRelease(
     Effect.sync(() => {
       const connect = guardedConnector(policy)
       const pool = (origin: string | URL) => new Pool(origin, { factory: (url) => new WatchedClient(url, connect) })
-      return { kept: new Agent({ factory: pool }), fresh: new Agent({ connect, pipelining: 0 }) }
+      const plain = new PlainSender(connect)
+      return { kept: new Agent({ factory: pool }), fresh: new Agent({ connect, pipelining: 0 }), plain }
     }),
-    ({ fresh, kept }) => Effect.promise(() => Promise.all([kept.destroy(), fresh.destroy()]))
+    ({ fresh, kept, plain }) =>
+      Effect.zipRight(
+        Effect.sync(() => plain.destroy()),
+        Effect.promise(() => Promise.all([kept.destroy(), fresh.destroy()]))
+      )
   )

@@ -2,7 +2,6 @@ import { Chunk, Context, Deferred, Effect, FiberHandle, FiberId, Layer, Option, 
 import { supervise } from "../kit/Supervise.ts"
 import { EventLogRepo, isAfter, type LoggedEvent, type Position } from "./EventLogRepo.ts"
 
-const readAtOnce = 200
 const lookEvery = "100 millis"
 
 export interface Reader {
@@ -72,8 +71,7 @@ export class EventFeed extends Context.Tag("gatehouse/webhook/EventFeed")<
           return true
         }
         const after = news.value.to
-        const events = yield* repo.between({ after, before: tip, ownerId: null, limit: readAtOnce })
-        const isAll = events.length < readAtOnce
+        const { events, isAll } = yield* repo.between({ after, before: tip, ownerId: null })
         const last = Option.fromNullable(events.at(-1))
         const to = isAll ? tip : Option.getOrElse(last, () => tip)
         if (events.length > 0) ring(events, to)
@@ -107,8 +105,8 @@ export class EventFeed extends Context.Tag("gatehouse/webhook/EventFeed")<
           const before = count
           const tip = yield* repo.tip()
           const ownerId = Option.getOrNull(reader.ownerId)
-          const events = yield* repo.between({ after: reached, before: tip, ownerId, limit: readAtOnce })
-          const last = Option.filter(Option.fromNullable(events.at(-1)), () => events.length === readAtOnce)
+          const { events, isAll } = yield* repo.between({ after: reached, before: tip, ownerId })
+          const last = Option.filter(Option.fromNullable(events.at(-1)), () => !isAll)
           const next = Option.match(last, {
             onNone: (): Progress => ({ reached: tip, nth: Option.some(before) }),
             onSome: (event): Progress => ({ reached: event, nth: Option.none() })

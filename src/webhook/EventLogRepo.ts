@@ -13,6 +13,16 @@ export const LoggedEvent = Schema.Struct({
 })
 export type LoggedEvent = typeof LoggedEvent.Type
 
+/** What stands in a stretch, from its beginning: not all of it where it is too many or too heavy for one reading. */
+export interface Stretch {
+  readonly events: ReadonlyArray<LoggedEvent>
+  readonly isAll: boolean
+}
+
+const Row = Schema.Struct({ ...LoggedEvent.fields, found: Schema.Int })
+
+const readAtOnce = { events: 200, bytes: 256 * 1024 }
+
 export const isAfter = (one: Position, other: Position): boolean =>
   one.xid === other.xid ? one.id > other.id : BigInt(one.xid) > BigInt(other.xid)
 
@@ -47,21 +57,26 @@ export class EventLogRepo extends Effect.Service<EventLogRepo>()("gatehouse/webh
       }),
       Effect.orDie
     )
-    /** What stands after one position and before another. */
+    /** What stands after one position and before another, one event at least. */
     const between = Effect.fn("EventLogRepo.between")(
       SqlSchema.findAll({
-        Request: Schema.Struct({
-          after: Position,
-          before: Position,
-          ownerId: Schema.NullOr(Schema.UUID),
-          limit: Schema.Int
-        }),
-        Result: LoggedEvent,
-        execute: ({ after, before, limit, ownerId }) => sql`
-          SELECT xid::text AS xid, id, owner_id, event, body FROM webhook_events
-          WHERE (xid, id) > (${after.xid}::xid8, ${after.id}::uuid) AND (xid, id) < (${before.xid}::xid8, ${before.id}::uuid)
-            AND owner_kind = 'account' ${ownerId === null ? sql`` : sql`AND owner_id = ${ownerId}`}
-          ORDER BY webhook_events.xid, webhook_events.id LIMIT ${limit}`
+        Request: Schema.Struct({ after: Position, before: Position, ownerId: Schema.NullOr(Schema.UUID) }),
+        Result: Row,
+        execute: ({ after, before, ownerId }) => sql`
+          WITH next AS (
+            SELECT xid, id, owner_id, event, body FROM webhook_events
+            WHERE (xid, id) > (${after.xid}::xid8, ${after.id}::uuid) AND (xid, id) < (${before.xid}::xid8, ${before.id}::uuid)
+              AND owner_kind = 'account' ${ownerId === null ? sql`` : sql`AND owner_id = ${ownerId}`}
+            ORDER BY webhook_events.xid, webhook_events.id LIMIT ${readAtOnce.events}
+          ), weighed AS (
+            SELECT *, sum(octet_length(body)) OVER (ORDER BY xid, id) - octet_length(body) AS bytes_before FROM next
+          )
+          SELECT xid::text AS xid, id, owner_id, event, body, (SELECT count(*)::int FROM next) AS found FROM weighed
+          WHERE bytes_before < ${readAtOnce.bytes} ORDER BY weighed.xid, weighed.id`
+      }),
+      Effect.map((events): Stretch => {
+        const found = events[0]?.found ?? 0
+        return { events, isAll: events.length === found && found < readAtOnce.events }
       }),
       Effect.orDie
     )

@@ -125,6 +125,14 @@ layer(programs, { excludeTestServices: true, timeout: "60 seconds" })("a stream 
         yield* listen(`${one.url}/v1/events/stream`, "nonsense")
       ].map(({ answer }) => answer.status)
       deepStrictEqual(statuses, [404, 401, 401, 401])
+      const asked = Effect.map(listen(shop.stream, shop.own), ({ answer }) => answer)
+      const answers = yield* Effect.replicateEffect(asked, 21, { concurrency: 21 })
+      const refused = answers.filter(({ status }) => status === 429)
+      deepStrictEqual(
+        refused.map(({ headers }) => headers.get("retry-after")),
+        ["15"]
+      )
+      assert.strictEqual((yield* listen(bar.stream, bar.own)).answer.status, 200)
     })
   )
 })

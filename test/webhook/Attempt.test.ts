@@ -3,8 +3,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { deepStrictEqual } from "@effect/vitest/utils"
 import { Duration, Effect, Option } from "effect"
 import { Attempt, type AttemptOutcome } from "../../src/webhook/Attempt.ts"
-import type { Lookup } from "../../src/webhook/TargetGuard.ts"
+import { PlainSender } from "../../src/webhook/PlainSender.ts"
+import { guardedConnector, type Lookup, type TargetPolicy } from "../../src/webhook/TargetGuard.ts"
 import { freePort } from "../support/Gatehouse.ts"
+import { drip, pour } from "../support/RawTarget.ts"
+import { until } from "../support/Until.ts"
 import * as WebhookReceiver from "../support/WebhookReceiver.ts"
 
 const open = Attempt.layer({ allowPrivate: true })
@@ -26,13 +29,19 @@ const turn = Effect.async<void>((resume) => void setImmediate(() => setImmediate
 /** A server below HTTP: it gets the bare socket, and how many requests came on it before. */
 const rawServer = (serve: (socket: Socket, nth: number) => void) =>
   Effect.acquireRelease(
-    Effect.async<{ readonly url: string; readonly end: () => void; readonly count: () => number }>((resume) => {
+    Effect.async<{
+      readonly url: string
+      readonly end: () => void
+      readonly count: () => number
+      readonly open: () => number
+    }>((resume) => {
       const sockets = new Set<Socket>()
       let count = 0
       const server = createServer((socket) => {
         let nth = 0
         sockets.add(socket)
         socket.on("error", () => undefined)
+        socket.on("close", () => sockets.delete(socket))
         socket.on("data", (data) => {
           if (!data.toString().startsWith("POST")) return
           count += 1
@@ -46,16 +55,11 @@ const rawServer = (serve: (socket: Socket, nth: number) => void) =>
           sockets.forEach((socket) => socket.destroy())
           server.close()
         }
-        resume(Effect.succeed({ url: `http://127.0.0.1:${port}/`, end, count: () => count }))
+        resume(Effect.succeed({ url: `http://127.0.0.1:${port}/`, end, count: () => count, open: () => sockets.size }))
       })
     }),
     ({ end }) => Effect.sync(end)
   )
-
-const drip = (socket: Socket, text: string) => {
-  const timer = setInterval(() => socket.write(text), 50)
-  socket.on("close", () => clearInterval(timer))
-}
 
 describe("Attempt", () => {
   it.scopedLive("keeps the status, the first 2 KiB and Retry-After", () =>
@@ -197,6 +201,61 @@ describe("Attempt", () => {
     }).pipe(Effect.provide(open))
   )
 
+  it.scopedLive("posts plainly where 100 Continue came unasked, and from then on at once", () =>
+    Effect.gen(function* () {
+      const answer = "HTTP/1.1 201 Created\r\nretry-after: 7\r\ncontent-length: 3\r\n\r\nabc"
+      const server = yield* rawServer((socket) => socket.write(`HTTP/1.1 100 Continue\r\n\r\n${answer}`))
+      const outcome = yield* send(server.url)
+      assert.deepInclude(outcome, { code: 201, error: null, responseBody: "abc", retryAfter: Option.some("7") })
+      assert.strictEqual(server.count(), 2)
+      assert.strictEqual((yield* send(server.url)).code, 201)
+      assert.strictEqual(server.count(), 3)
+    }).pipe(Effect.provide(open))
+  )
+
+  it.scopedLive.each<readonly [string, (socket: Socket) => void, Partial<AttemptOutcome>]>([
+    ["says nothing more", () => undefined, { code: 0, error: "time-out" }],
+    ["closes", (socket) => socket.end(), { code: 0, error: "ECONNRESET" }],
+    ["says something else", (socket) => socket.end("SSH-2.0\r\n"), { code: 0, error: "the answer is not HTTP" }],
+    [
+      "sends headers without measure",
+      (socket) => socket.end(`HTTP/1.1 200 OK\r\nx: ${"y".repeat(70_000)}\r\n\r\n`),
+      { code: 0, error: "the answer's headers are too large" }
+    ],
+    [
+      "redirects",
+      (socket) => socket.end("HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1:9/\r\ncontent-length: 0\r\n\r\n"),
+      { code: 302, error: null }
+    ],
+    [
+      "sends its body bit by bit",
+      (socket) => {
+        socket.write("HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n")
+        drip(socket, "x")
+      },
+      { code: 200, error: "time-out" }
+    ],
+    [
+      "sends a body without end",
+      (socket) => {
+        socket.write("HTTP/1.1 200 OK\r\n\r\n")
+        pour(socket)
+      },
+      { code: 200, error: null, responseBody: "x".repeat(2048) }
+    ]
+  ])("has the same limits for a target that says 100 Continue and %s", ([, serve, expected]) =>
+    Effect.gen(function* () {
+      const server = yield* rawServer((socket) => {
+        socket.write("HTTP/1.1 100 Continue\r\n\r\n")
+        serve(socket)
+      })
+      const outcome = yield* send(server.url, brief)
+      assert.deepInclude(outcome, expected)
+      assert.isBelow(outcome.durationMs, 1_500)
+      yield* until(Effect.sync(server.open), (count) => count === 0)
+    }).pipe(Effect.provide(open))
+  )
+
   it.scopedLive("keeps its connections", () =>
     Effect.gen(function* () {
       const receiver = yield* WebhookReceiver.make()
@@ -252,6 +311,26 @@ describe("the guard", () => {
       )
       assert.deepInclude(outcome, refused)
       assert.strictEqual(receiver.ledger.length, 0)
+    })
+  )
+
+  it.scopedLive("stands before plain connections too", () =>
+    Effect.gen(function* () {
+      const receiver = yield* WebhookReceiver.make()
+      const sent = { origin: new URL(receiver.url).origin, path: "/", headers: {}, body: "{}" }
+      const post = (policy: TargetPolicy) =>
+        Effect.async<number | string>((resume) => {
+          new PlainSender(guardedConnector(policy)).dispatch(sent, {
+            onRequestStart: () => undefined,
+            onResponseStart: (_, status) => resume(Effect.succeed(status)),
+            onResponseData: () => undefined,
+            onResponseEnd: () => undefined,
+            onResponseError: (_, error) => resume(Effect.succeed(error.message))
+          })
+        })
+      assert.strictEqual(yield* post({ allowPrivate: false }), refused.error)
+      assert.strictEqual(receiver.ledger.length, 0)
+      assert.strictEqual(yield* post({ allowPrivate: true }), 200)
     })
   )
 

@@ -64,9 +64,9 @@ layer(TestDatabase.layer, { excludeTestServices: true })("a target whose name", 
 })
 
 layer(TestDatabase.layer, { excludeTestServices: true })("a target whose certificate", (it) => {
-  const answering = (certificate: Certificate) =>
+  const answering = (certificate: Certificate, before = "") =>
     Effect.map(
-      rawTarget((socket) => void socket.write("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n"), certificate),
+      rawTarget((socket) => void socket.write(`${before}HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n`), certificate),
       (target) => ({ ...target, url: `https://localhost:${target.port}/` })
     )
   const valid = { from: -1, to: 1 }
@@ -77,6 +77,15 @@ layer(TestDatabase.layer, { excludeTestServices: true })("a target whose certifi
       const target = yield* answering(yield* issue("localhost", valid))
       const policy = { allowPrivate: true, roots: [root] }
       assertSucceeded(yield* besideAHealthyOne(target, { policy }), 200)
+    })
+  )
+
+  it.scoped("is right has the event though it says 100 Continue first", () =>
+    Effect.gen(function* () {
+      const { issue, root } = yield* authority
+      const target = yield* answering(yield* issue("localhost", valid), "HTTP/1.1 100 Continue\r\n\r\n")
+      assertSucceeded(yield* besideAHealthyOne(target, { policy: { allowPrivate: true, roots: [root] } }), 200)
+      assert.strictEqual(target.requests(), 2)
     })
   )
 

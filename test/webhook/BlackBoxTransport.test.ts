@@ -33,12 +33,6 @@ layer(TestDatabase.layer, { excludeTestServices: true })("a target that", (it) =
       0,
       /ECONNRESET/
     ],
-    [
-      "sends 100 Continue that nobody asked for",
-      (socket) => socket.write(`HTTP/1.1 100 Continue\r\n\r\n${empty}`),
-      0,
-      /closed/
-    ],
     ["speaks something else", (socket) => socket.end("SSH-2.0-OpenSSH_9.9\r\n"), 0, /not HTTP/],
     [
       "answers with headers beyond measure",
@@ -85,7 +79,12 @@ layer(TestDatabase.layer, { excludeTestServices: true })("a target that", (it) =
       /ECONNRESET/
     ],
     ["speaks HTTP/1.0", (socket) => socket.end("HTTP/1.0 200 OK\r\n\r\nfine"), null],
-    ["sends 103 first", (socket) => socket.write(`HTTP/1.1 103 Early Hints\r\n\r\n${empty}`), null]
+    ["sends 103 first", (socket) => socket.write(`HTTP/1.1 103 Early Hints\r\n\r\n${empty}`), null],
+    [
+      "sends 100 Continue that nobody asked for",
+      (socket) => socket.write("HTTP/1.1 100 Continue\r\n\r\n", () => setTimeout(() => socket.write(empty), 20)),
+      null
+    ]
   ])("%s has the event: its status counts", ([, serve, error]) =>
     Effect.gen(function* () {
       const target = yield* targetOf(serve)

@@ -5,6 +5,7 @@ import { Chunk, DateTime, Deferred, Effect, Fiber, Option, Random, Stream } from
 import { nextId } from "../../src/kit/Id.ts"
 import type { Owner } from "../../src/webhook/domain/Webhook.ts"
 import { EventFeed } from "../../src/webhook/EventFeed.ts"
+import { EventLogRepo } from "../../src/webhook/EventLogRepo.ts"
 import { Outbox } from "../../src/webhook/Outbox.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 import { engine, newOwner, publish } from "./Engine.ts"
@@ -82,6 +83,25 @@ layer(TestDatabase.layer, { excludeTestServices: true })("the feed of events", (
       const last = yield* publish(owner)
       deepStrictEqual(yield* rest, [...ids.slice(1), last])
     }).pipe(Effect.provide(engine()))
+  )
+
+  it.scoped("reads little of what is heavy at one time, and all of it in the end", () =>
+    Effect.gen(function* () {
+      const repo = yield* EventLogRepo
+      const owner = yield* newOwner()
+      const body = "x".repeat(100 * 1024)
+      const ids = yield* Effect.forEach(Array.from({ length: 8 }), () => publish(owner, "message.received", body))
+      const after = Option.getOrThrow(yield* repo.positionOf(ids[0] ?? ""))
+      const { events, isAll } = yield* repo.between({ after, before: yield* repo.tip(), ownerId: owner.id })
+      deepStrictEqual([events.length, isAll], [3, false])
+      const rest = yield* followAfter(owner, 8, ids[0] ?? "")
+      const live = yield* follow(owner, Option.some(owner.id), 5)
+      const more = yield* Effect.forEach(Array.from({ length: 5 }), () => publish(owner, "message.received", body), {
+        concurrency: 5
+      })
+      deepStrictEqual((yield* rest).slice(0, 7), ids.slice(1))
+      deepStrictEqual(new Set(yield* live), new Set(more))
+    }).pipe(Effect.provide([engine(), EventLogRepo.Default]))
   )
 
   it.scoped("misses nothing that commits late", () =>

@@ -1,6 +1,6 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
-import { Invalid, NotFound } from "../Problem.ts"
+import { Invalid, NotFound, TooMany } from "../Problem.ts"
 import { ChannelTokenAuth, OperatorAuth } from "../Security.ts"
 import { accountPath } from "./AccountsGroup.ts"
 
@@ -17,7 +17,8 @@ const Resume = Schema.Struct({
 const description =
   "Each event as it happens: `id` is the event's id (`X-Webhook-Event-Id` of its deliveries), `event` its name, `data` the " +
   "body that webhooks get. After a break, `Last-Event-ID` goes on where the reader was, and misses nothing that is still " +
-  "kept. A comment comes every 15 s. A reader that takes nothing for 30 s is cut off; so is one whose token no longer holds."
+  "kept. A comment comes every 15 s. A reader that takes nothing for 30 s is cut off; so is one whose token no longer holds. " +
+  "At most 20 streams of an account, 20 of all operators and 500 in all stand at one time in one process: one more gets 429."
 
 /** Live events of the gateway (contract, part 4, "Webhooks"). */
 export class EventStreamsGroup extends HttpApiGroup.make("eventStreams")
@@ -26,6 +27,7 @@ export class EventStreamsGroup extends HttpApiGroup.make("eventStreams")
       .setHeaders(Resume)
       .addSuccess(Events)
       .addError(Invalid.wire)
+      .addError(TooMany.wire)
       .middleware(OperatorAuth)
       .annotate(OpenApi.Summary, "Follow the events of all accounts")
       .annotate(OpenApi.Description, description)
@@ -36,6 +38,7 @@ export class EventStreamsGroup extends HttpApiGroup.make("eventStreams")
       .addSuccess(Events)
       .addError(NotFound.wire)
       .addError(Invalid.wire)
+      .addError(TooMany.wire)
       .middleware(ChannelTokenAuth)
       .annotate(OpenApi.Summary, "Follow the events of one account")
       .annotate(OpenApi.Description, description)
