@@ -69,6 +69,11 @@ const loginProblem =
 
 const noSuchAccount = () => new Problem.NotFound({ message: "No such account." })
 
+const driverMissing = new Problem.Unavailable({
+  message: "The optional package baileys, which speaks the protocol of platform_a, is not installed.",
+  retryAfter: 3600
+})
+
 /** None when neither is given: the session that was kept goes on. */
 const credentialsOf = ({
   password,
@@ -82,6 +87,15 @@ const loginProblems = (codeField: string) => ({
   ChannelNotFound: () => Effect.fail<LoginProblem>(noSuchAccount()),
   ChannelStateForbids: ({ message }: { readonly message: string }) =>
     Effect.fail<LoginProblem>(new Problem.Conflict({ message })),
+  TooManyLogins: ({ nextAt }: { readonly nextAt: DateTime.Utc }) =>
+    Effect.flatMap(DateTime.now, (now) =>
+      Effect.fail<LoginProblem>(
+        new Problem.TooMany({
+          message: "Too many logins without a success: the platform would take more for an attack.",
+          retryAfter: Math.max(1, Math.ceil(DateTime.distance(now, nextAt) / 1000))
+        })
+      )
+    ),
   PlatformFailure: (failure: PlatformFailure) => Effect.fail<LoginProblem>(loginProblem(codeField)(failure))
 })
 
@@ -137,7 +151,9 @@ export const AccountsHttp = HttpApiBuilder.group(ServiceApi, "accounts", (handle
         Effect.gen(function* () {
           const channel = yield* channels.byId(path.id)
           if (channel.platform === "platform_a") {
-            return linkItem(yield* linking.connect(channel, Option.fromNullable(payload.phone_number)))
+            const state = yield* linking.connect(channel, Option.fromNullable(payload.phone_number))
+            if (Option.contains(state.channel.lastError, "driver_missing")) return yield* driverMissing
+            return linkItem(state)
           }
           const connected = Option.match(credentialsOf(payload), {
             onNone: () => channels.resume(path.id),

@@ -70,6 +70,7 @@ export const AiTrialsHttp = HttpApiBuilder.group(ServiceApi, "aiTrials", (handle
             NotConnected: notConnected,
             RecipientWrong: ({ reason }) =>
               new Invalid({ message: "The given data was invalid.", errors: { chat_id: [reason] } }),
+            TextTooLong: () => new Conflict({ message: "The platform takes no text of that length." }),
             MessageRefused: ({ reason }) => new Conflict({ message: `The platform refused the message: ${reason}.` })
           })
         )

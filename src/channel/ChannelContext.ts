@@ -23,6 +23,7 @@ import { QuietPolls } from "./QuietPolls.ts"
 import { SendGate } from "./SendGate.ts"
 import { SendQueue } from "./SendQueue.ts"
 import { SendWatch } from "./SendWatch.ts"
+import { TypingSigns } from "./TypingSigns.ts"
 
 const repos = Layer.mergeAll(
   ChannelRepo.Default,
@@ -48,7 +49,7 @@ export const services = Layer.mergeAll(
   Layer.provideMerge(Layer.merge(AutoReply.layer, TrialReply.layer)),
   Layer.provideMerge(Rules.layer),
   Layer.provideMerge(ChannelReplies.layer),
-  Layer.provideMerge(AiSettings.layer),
+  Layer.provideMerge(Layer.merge(AiSettings.layer, TypingSigns.layer)),
   Layer.provideMerge(messages)
 )
 

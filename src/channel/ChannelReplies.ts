@@ -6,6 +6,7 @@ import { ChannelId } from "./domain/Channel.ts"
 import { MessageId } from "./domain/Message.ts"
 import { MessageRepo } from "./MessageRepo.ts"
 import { Messages } from "./Messages.ts"
+import { TypingSigns } from "./TypingSigns.ts"
 
 const idOf = Schema.decodeSync(ChannelId)
 
@@ -16,6 +17,7 @@ export const layer = Layer.effect(
     const repo = yield* MessageRepo
     const chats = yield* ChatRepo
     const messages = yield* Messages
+    const signs = yield* TypingSigns
 
     const chat = Effect.fn("ChannelReplies.chat")(function* (accountId: string, chatId: string) {
       const found = yield* chats.answerable({ channelId: accountId, chatId })
@@ -52,8 +54,7 @@ export const layer = Layer.effect(
       window,
       queue: ({ accountId, body, id, to }) =>
         Effect.asVoid(messages.queue({ id: MessageId.make(id), channelId: idOf(accountId), to, body, source: "ai" })),
-      // platform_b has no call that shows typing.
-      typing: () => Effect.void
+      typing: (accountId, chatId, isTyping) => signs.show(idOf(accountId), chatId, isTyping)
     })
   })
 )

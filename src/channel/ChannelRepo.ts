@@ -152,6 +152,28 @@ export class ChannelRepo extends Effect.Service<ChannelRepo>()("gatehouse/channe
       Effect.asVoid,
       Effect.orDie
     )
+    /** Notes a login that is about to be tried, when there were fewer than so many since then. */
+    const tryLogin = Effect.fn("ChannelRepo.tryLogin")(
+      SqlSchema.findOne({
+        Request: Schema.Struct({
+          id: ChannelId,
+          at: Schema.DateTimeUtcFromDate,
+          since: Schema.DateTimeUtcFromDate,
+          allowed: Schema.Int
+        }),
+        Result: Schema.Struct({ isAllowed: Schema.Boolean, oldest: Schema.DateTimeUtcFromDate }),
+        execute: ({ allowed, at, id, since }) => sql`
+          WITH recent AS (
+            SELECT id, ARRAY(SELECT a FROM unnest(login_attempts) a WHERE a > ${since} ORDER BY a) AS attempts
+            FROM channels WHERE id = ${id} FOR UPDATE
+          ), noted AS (
+            UPDATE channels SET login_attempts = attempts || ${at}::timestamptz FROM recent
+            WHERE channels.id = recent.id AND cardinality(attempts) < ${allowed} RETURNING channels.id
+          )
+          SELECT EXISTS (SELECT FROM noted) AS is_allowed, coalesce(attempts[1], ${at}::timestamptz) AS oldest FROM recent`
+      }),
+      Effect.orDie
+    )
     /** Each login has a number of its own; the session of another user begins at its own baseline. */
     const login = Effect.fn("ChannelRepo.login")(
       SqlSchema.findOne({
@@ -162,6 +184,7 @@ export class ChannelRepo extends Effect.Service<ChannelRepo>()("gatehouse/channe
             poll_cursor = CASE WHEN username = coalesce(${username}::text, username) THEN poll_cursor END,
             username = coalesce(${username}::text, username),
             connected_at = coalesce(${connectedAt}::timestamptz, connected_at),
+            login_attempts = CASE WHEN ${connectedAt}::timestamptz IS NULL THEN login_attempts ELSE '{}' END,
             login_count = login_count + 1, paused_until = NULL, frozen_until = NULL, setbacks = 0
           WHERE id = ${id} RETURNING *`
       }),
@@ -240,6 +263,7 @@ export class ChannelRepo extends Effect.Service<ChannelRepo>()("gatehouse/channe
       replaceToken,
       resume,
       forgetSession,
+      tryLogin,
       login,
       end,
       synced,

@@ -10,6 +10,7 @@ import { ChannelRepo } from "./ChannelRepo.ts"
 import { ChannelWaker } from "./ChannelWaker.ts"
 import { Channel, ChannelId, connectionData } from "./domain/Channel.ts"
 import type { GatewayEvent } from "./domain/GatewayEvent.ts"
+import { loginsAllowed, loginWindow, nextLoginAt } from "./domain/LoginLimit.ts"
 import type { Pacing } from "./domain/Pacing.ts"
 import { SendQueue } from "./SendQueue.ts"
 
@@ -19,12 +20,15 @@ export class ChannelNotFound extends Data.TaggedError("ChannelNotFound")<{}> {}
 /** The channel is not in a state in which that can be done. */
 export class ChannelStateForbids extends Data.TaggedError("ChannelStateForbids")<{ readonly message: string }> {}
 
+/** Another login now would look like an attack to the platform. */
+export class TooManyLogins extends Data.TaggedError("TooManyLogins")<{ readonly nextAt: DateTime.Utc }> {}
+
 export interface ChannelPage {
   readonly before: Option.Option<string>
   readonly limit: number
 }
 
-type ConnectFailure = ChannelNotFound | ChannelStateForbids | PlatformFailure
+type ConnectFailure = ChannelNotFound | ChannelStateForbids | TooManyLogins | PlatformFailure
 
 const isChannelId = Schema.is(ChannelId)
 
@@ -184,6 +188,15 @@ export class Channels extends Context.Tag("gatehouse/channel/Channels")<
         })
       })
 
+      const mayLogIn = Effect.fn("Channels.mayLogIn")(function* ({ id }: Channel) {
+        const at = yield* DateTime.now
+        const since = DateTime.subtractDuration(at, loginWindow)
+        const tried = yield* repo.tryLogin({ id, at, since, allowed: loginsAllowed })
+        if (Option.isNone(tried)) return yield* new ChannelNotFound()
+        const { isAllowed, oldest } = tried.value
+        if (!isAllowed) return yield* new TooManyLogins({ nextAt: nextLoginAt(oldest) })
+      })
+
       const connect = Effect.fn("Channels.connect")(function* (
         id: string,
         credentials: Credentials,
@@ -193,6 +206,7 @@ export class Channels extends Context.Tag("gatehouse/channel/Channels")<
         const pending = yield* pendingSession(channel)
         const isSecondStep = channel.status === "two_factor_required" && Option.isSome(pending)
         const code = isSecondStep ? verificationCode : Option.none()
+        if (Option.isNone(code)) yield* mayLogIn(channel)
         return yield* through(channel, platform.login({ credentials, pending, verificationCode: code }))
       })
 

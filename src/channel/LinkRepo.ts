@@ -6,6 +6,7 @@ import { Channel, ChannelId } from "./domain/Channel.ts"
 const Link = Schema.Struct({
   platform: PlatformName,
   status: Channel.fields.status,
+  isLinked: Schema.Boolean,
   loginCount: Schema.Int,
   phoneNumber: Schema.OptionFromNullOr(Schema.String)
 })
@@ -30,7 +31,7 @@ export class LinkRepo extends Effect.Service<LinkRepo>()("gatehouse/channel/Link
         Request: ChannelId,
         Result: Link,
         execute: (id) => sql`
-          SELECT c.platform, c.status, c.login_count, p.phone_number FROM channels c
+          SELECT c.platform, c.status, c.session_sealed IS NOT NULL AS is_linked, c.login_count, p.phone_number FROM channels c
           LEFT JOIN channel_pairings p ON p.channel_id = c.id WHERE c.id = ${id}`
       }),
       Effect.orDie

@@ -54,6 +54,10 @@ export class LinkedChannels extends Context.Tag("gatehouse/channel/LinkedChannel
       reason: string,
       isForgotten: boolean
     ) => Effect.Effect<void>
+    /** Whether it is the login of the moment: what was heard by another counts for nothing. */
+    readonly isCurrent: (login: LinkedLogin) => Effect.Effect<boolean>
+    /** What an outgoing message says that the platform knows by this id; none when it was taken back. */
+    readonly sentText: (id: ChannelId, platformMessageId: string) => Effect.Effect<Option.Option<string>>
     /** An outgoing message will have this id on the platform. */
     readonly nameAhead: (messageId: string, platformMessageId: string) => Effect.Effect<void>
   }
@@ -260,7 +264,21 @@ export class LinkedChannels extends Context.Tag("gatehouse/channel/LinkedChannel
         yield* tellState(changed, status === "error" ? "connection.error" : "connection.disconnected")
       }, inOne)
 
-      return LinkedChannels.of({ login, hear, lost, over, nameAhead: receipts.nameAhead })
+      const isCurrent = ({ id, loginCount }: LinkedLogin) =>
+        Effect.map(
+          links.byId(id),
+          Option.exists((link) => link.loginCount === loginCount)
+        )
+
+      return LinkedChannels.of({
+        login,
+        hear,
+        lost,
+        over,
+        isCurrent,
+        sentText: (channelId, platformMessageId) => receipts.sentText({ channelId, platformMessageId }),
+        nameAhead: receipts.nameAhead
+      })
     })
   ).pipe(Layer.provide([LinkRepo.Default, ReceiptRepo.Default, ChatNames.layer]))
 }

@@ -36,7 +36,10 @@ export class Linking extends Context.Tag("gatehouse/channel/Linking")<
     ) => Effect.Effect<LinkState, ChannelNotFound>
     /** The code of the moment. */
     readonly shown: (id: string) => Effect.Effect<LinkState, ChannelNotFound | ChannelStateForbids>
-    /** Ends the session and destroys what is kept of it. */
+    /**
+     * Ends the session, has the platform take back the link, and destroys what is kept of it: the last also when the
+     * platform does not answer, whose owner then still sees the link on the phone.
+     */
     readonly logout: (id: string) => Effect.Effect<Channel, ChannelNotFound>
   }
 >() {
@@ -70,7 +73,15 @@ export class Linking extends Context.Tag("gatehouse/channel/Linking")<
           ? Option.isSome(shown)
           : channel.status !== "connecting" || Option.isSome(channel.lastError)
 
+      /** What a logout that a crash cut short has left is of no use: the owner wants to link anew. */
+      const tidy = Effect.fn("Linking.tidy")(function* ({ id, status }: Channel) {
+        const link = yield* repo.byId(id)
+        const isLeft = status === "disconnected" && Option.exists(link, ({ isLinked }) => !isLinked)
+        if (isLeft) yield* platform.forget(id)
+      })
+
       const connect = Effect.fn("Linking.connect")(function* (channel: Channel, phoneNumber: Option.Option<string>) {
+        yield* tidy(channel)
         yield* repo.begin(channel.id, phoneNumber)
         yield* waker.wake(channel.id)
         const settled = yield* Effect.repeat(stateOf(channel.id), {
@@ -86,10 +97,21 @@ export class Linking extends Context.Tag("gatehouse/channel/Linking")<
         return yield* new ChannelStateForbids({ message: "The account shows no code at the moment." })
       })
 
+      const unlink = ({ id }: Channel) =>
+        platform.unlink(id).pipe(
+          Effect.catchTag("PlatformFailure", ({ detail, reason }) =>
+            Effect.annotateLogs(Effect.logWarning("the platform still shows a link that is gone"), {
+              channel: id,
+              reason,
+              detail
+            })
+          )
+        )
+
       const logout = Effect.fn("Linking.logout")(function* (id: string) {
         const channel = yield* channels.logout(id)
         yield* repo.hide(channel.id)
-        if (channel.platform === "platform_a") yield* platform.forget(channel.id)
+        if (channel.platform === "platform_a") yield* Effect.ensuring(unlink(channel), platform.forget(channel.id))
         return yield* channels.byId(id)
       })
 

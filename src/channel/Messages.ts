@@ -5,6 +5,7 @@ import { messages as messageCount } from "../Metrics.ts"
 import type { SentMessage } from "../platform/Platform.ts"
 import type { SeenMessage } from "../platform/domain/PlatformEvent.ts"
 import { recipient } from "../platform/domain/Recipient.ts"
+import { isTooLong, longestText } from "../platform/domain/TextLimit.ts"
 import { AiLogs } from "../reply/AiLogs.ts"
 import { Outbox } from "../webhook/Outbox.ts"
 import { ChannelWaker } from "./ChannelWaker.ts"
@@ -19,6 +20,8 @@ import { SendWatch } from "./SendWatch.ts"
 export class NotConnected extends Data.TaggedError("NotConnected")<{}> {}
 /** `to` is no address of the channel's platform. */
 export class RecipientWrong extends Data.TaggedError("RecipientWrong")<{ readonly reason: string }> {}
+/** The platform takes no text of that length in one message. */
+export class TextTooLong extends Data.TaggedError("TextTooLong")<{ readonly longest: number }> {}
 /** The platform refused the message for good. */
 export class MessageRefused extends Data.TaggedError("MessageRefused")<{ readonly reason: string }> {}
 
@@ -57,7 +60,7 @@ export class Messages extends Context.Tag("gatehouse/channel/Messages")<
       to: string,
       body: string,
       source?: "api" | "ai"
-    ) => Effect.Effect<Message, NotConnected | RecipientWrong | MessageRefused>
+    ) => Effect.Effect<Message, NotConnected | RecipientWrong | TextTooLong | MessageRefused>
     readonly page: (
       channelId: ChannelId,
       chatId: string,
@@ -258,6 +261,8 @@ export class Messages extends Context.Tag("gatehouse/channel/Messages")<
         if (channel.status !== "connected") return yield* new NotConnected()
         const address = recipient(channel.platform, to)
         if (Either.isLeft(address)) return yield* new RecipientWrong({ reason: address.left })
+        if (isTooLong({ to: address.right, body }))
+          return yield* new TextTooLong({ longest: longestText(address.right) })
         const id = MessageId.make(yield* source === "api" ? idOfRequest : nextId)
         const queued = yield* queue({ id, channelId: channel.id, to: address.right, body, source })
         yield* waker.wake(channel.id)

@@ -69,6 +69,11 @@ export const MessagesHttp = HttpApiBuilder.group(ServiceApi, "messages", (handle
           NotConnected: () => new Conflict({ message: "The account is not connected." }),
           RecipientWrong: ({ reason }) =>
             new Invalid({ message: "The given data was invalid.", errors: { to: [reason] } }),
+          TextTooLong: ({ longest }) =>
+            new Invalid({
+              message: "The given data was invalid.",
+              errors: { body: [`must be at most ${longest} characters on this platform`] }
+            }),
           MessageRefused: ({ reason }) => new Conflict({ message: `The platform refused the message: ${reason}.` })
         })
       )

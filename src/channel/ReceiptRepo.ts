@@ -1,5 +1,5 @@
 import { SqlClient, SqlSchema } from "@effect/sql"
-import { Effect, Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
 import { ChannelId } from "./domain/Channel.ts"
 import { Message, type MessageId, type MessageStatus } from "./domain/Message.ts"
 
@@ -28,6 +28,17 @@ export class ReceiptRepo extends Effect.Service<ReceiptRepo>()("gatehouse/channe
       Effect.asVoid,
       Effect.orDie
     )
+    const sentText = Effect.fn("ReceiptRepo.sentText")(
+      SqlSchema.findOne({
+        Request: Schema.Struct({ channelId: ChannelId, platformMessageId: Schema.String }),
+        Result: Schema.Struct({ body: Schema.String }),
+        execute: ({ channelId, platformMessageId }) => sql`
+          SELECT body FROM messages WHERE channel_id = ${channelId} AND platform_message_id = ${platformMessageId}
+          AND direction = 'outgoing' AND type = 'text' AND status <> 'deleted'`
+      }),
+      Effect.map(Option.map(({ body }) => body)),
+      Effect.orDie
+    )
     /** Before it is sent: whatever the platform says about that id is about this message. */
     const nameAhead = Effect.fn("ReceiptRepo.nameAhead")(
       (id: string, platformMessageId: string) =>
@@ -35,6 +46,6 @@ export class ReceiptRepo extends Effect.Service<ReceiptRepo>()("gatehouse/channe
       Effect.asVoid,
       Effect.orDie
     )
-    return { known, stand, nameAhead } as const
+    return { known, stand, sentText, nameAhead } as const
   })
 }) {}

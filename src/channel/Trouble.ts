@@ -17,6 +17,7 @@ const ofSending: { readonly [reason in Reason]: Reaction } = {
   bad_password: "wait",
   unknown_user: "refuse",
   wrong_code: "wait",
+  text_too_long: "refuse",
   rate_limited: "rest",
   action_blocked: "freeze",
   session_expired: "end",

@@ -26,6 +26,7 @@ export const LoginStep = Data.taggedEnum<LoginStep>()
 /**
  * Why the platform did not do what was asked.
  * - `bad_password`, `unknown_user`, `wrong_code`: the caller's input
+ * - `text_too_long`: longer than the platform takes in one message; it was not asked
  * - `rate_limited`: 429 or "please wait"; `retryAfter` in seconds when the platform said so
  * - `action_blocked`: this action is frozen (spam, feedback required)
  * - `session_expired`, `logged_out`: the session is gone for good
@@ -40,6 +41,7 @@ export class PlatformFailure extends Data.TaggedError("PlatformFailure")<{
     | "bad_password"
     | "unknown_user"
     | "wrong_code"
+    | "text_too_long"
     | "rate_limited"
     | "action_blocked"
     | "session_expired"
@@ -112,9 +114,15 @@ export class PlatformB extends Context.Tag("gatehouse/platform/PlatformB")<
   } & Outlet
 >() {}
 
-/** One open connection: `events` ends after `Closed`. It is closed with the scope that it was opened in. */
+/**
+ * One open connection: `events` ends after `Closed`. It is closed with the scope that it was opened in.
+ * - `stored` says how many more of the events are stored: what was not is told again by the next connection, although the
+ *   platform has been told that we have it
+ * - `typing` is there where the platform can show it
+ */
 export interface PushConnection {
   readonly events: Mailbox.ReadonlyMailbox<PlatformEvent>
+  readonly stored: (events: number) => Effect.Effect<void>
   readonly send: (message: {
     readonly to: string
     readonly body: string
@@ -123,22 +131,28 @@ export interface PushConnection {
   readonly typing: Option.Option<(chatId: string, isTyping: boolean) => Effect.Effect<void, PlatformFailure>>
 }
 
+export interface PushLogin {
+  readonly channelId: string
+  readonly phoneNumber: Option.Option<string>
+  readonly sentText: (platformMessageId: string) => Effect.Effect<Option.Option<string>>
+}
+
 /**
  * Port: a chat platform that is linked to a phone and pushes (contract, part 4, "Accounts"). Sessions are many small keys
  * that change with every message, so the driver keeps them itself, sealed, under the id of the channel.
  *
  * - `connect` opens the session of a channel, or links a new one: `QrShown` follows, or `PairingCodeShown` when there is a
  *   phone number, then `Connected`. Whoever connects last owns the session; what an earlier owner writes is refused.
+ * - `sentText` answers what we wrote in a message that somebody could not read, so that it is sent to him again.
+ * - `unlink` takes the link back on the platform, as the owner does on the phone, by a connection of its own.
  * - `forget` destroys what is kept of the session; `isLinked` says whether there is one.
  * - `sentId` is the id that the platform will know a message by, before it is sent.
  */
 export class PlatformA extends Context.Tag("gatehouse/platform/PlatformA")<
   PlatformA,
   {
-    readonly connect: (login: {
-      readonly channelId: string
-      readonly phoneNumber: Option.Option<string>
-    }) => Effect.Effect<PushConnection, PlatformFailure, Scope.Scope>
+    readonly connect: (login: PushLogin) => Effect.Effect<PushConnection, PlatformFailure, Scope.Scope>
+    readonly unlink: (channelId: string) => Effect.Effect<void, PlatformFailure>
     readonly isLinked: (channelId: string) => Effect.Effect<boolean>
     readonly forget: (channelId: string) => Effect.Effect<void>
     readonly sentId: (clientId: string) => string

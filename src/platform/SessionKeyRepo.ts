@@ -39,6 +39,15 @@ export class SessionKeyRepo extends Effect.Service<SessionKeyRepo>()("gatehouse/
       }),
       Effect.orDie
     )
+    const keysOfKind = Effect.fn("SessionKeyRepo.keysOfKind")(
+      SqlSchema.findAll({
+        Request: Schema.Struct({ channelId: Schema.String, kind: Schema.String }),
+        Result: KeyRow,
+        execute: ({ channelId, kind }) => sql`
+          SELECT key_id, sealed FROM platform_session_keys WHERE channel_id = ${channelId} AND kind = ${kind}`
+      }),
+      Effect.orDie
+    )
     /** Locks the session until the transaction ends; false when it has another owner. */
     const owns = Effect.fn("SessionKeyRepo.owns")(
       (channelId: string, epoch: number) => sql`
@@ -83,6 +92,6 @@ export class SessionKeyRepo extends Effect.Service<SessionKeyRepo>()("gatehouse/
       Effect.asVoid,
       Effect.orDie
     )
-    return { claim, credentials, keys, owns, saveCredentials, saveKeys, dropKeys, forget } as const
+    return { claim, credentials, keys, keysOfKind, owns, saveCredentials, saveKeys, dropKeys, forget } as const
   })
 }) {}

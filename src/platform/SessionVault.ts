@@ -12,6 +12,11 @@ export interface Claim {
   readonly epoch: number
 }
 
+export interface Key {
+  readonly keyId: string
+  readonly value: Redacted.Redacted<string>
+}
+
 /** A key to keep; `null` drops it. */
 export interface KeyChange {
   readonly kind: string
@@ -29,11 +34,8 @@ export class SessionVault extends Context.Tag("gatehouse/platform/SessionVault")
   {
     readonly claim: (channelId: string) => Effect.Effect<Claim>
     readonly credentials: (channelId: string) => Effect.Effect<Option.Option<Redacted.Redacted<string>>>
-    readonly keys: (
-      channelId: string,
-      kind: string,
-      ids: ReadonlyArray<string>
-    ) => Effect.Effect<ReadonlyArray<{ readonly keyId: string; readonly value: Redacted.Redacted<string> }>>
+    readonly keys: (channelId: string, kind: string, ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<Key>>
+    readonly keysOfKind: (channelId: string, kind: string) => Effect.Effect<ReadonlyArray<Key>>
     readonly write: (
       claim: Claim,
       changes: {
@@ -61,15 +63,21 @@ export class SessionVault extends Context.Tag("gatehouse/platform/SessionVault")
         )
       })
 
+      const opened = (channelId: string, kind: string) =>
+        Effect.forEach(({ keyId, sealed }: { readonly keyId: string; readonly sealed: string }) =>
+          Effect.map(Effect.orDie(seal.open(sealed, place(channelId, kind, keyId))), (value) => ({ keyId, value }))
+        )
+
       const keys = Effect.fn("SessionVault.keys")(function* (
         channelId: string,
         kind: string,
         ids: ReadonlyArray<string>
       ) {
-        const rows = yield* repo.keys({ channelId, kind, ids })
-        return yield* Effect.forEach(rows, ({ keyId, sealed }) =>
-          Effect.map(Effect.orDie(seal.open(sealed, place(channelId, kind, keyId))), (value) => ({ keyId, value }))
-        )
+        return yield* opened(channelId, kind)(yield* repo.keys({ channelId, kind, ids }))
+      })
+
+      const keysOfKind = Effect.fn("SessionVault.keysOfKind")(function* (channelId: string, kind: string) {
+        return yield* opened(channelId, kind)(yield* repo.keysOfKind({ channelId, kind }))
       })
 
       const write = Effect.fn("SessionVault.write")(
@@ -106,6 +114,7 @@ export class SessionVault extends Context.Tag("gatehouse/platform/SessionVault")
         claim: (channelId) => Effect.map(repo.claim(channelId), (epoch) => ({ channelId, epoch })),
         credentials,
         keys,
+        keysOfKind,
         write,
         forget: repo.forget
       })

@@ -184,7 +184,7 @@ export class AutoReply extends Context.Tag("gatehouse/reply/AutoReply")<
         const text = Option.getOrElse(reply, () => "")
         let left = typingTime(text, yield* Random.next)
         while (Duration.greaterThan(left, Duration.zero)) {
-          yield* channel.typing(accountId, chatId)
+          yield* channel.typing(accountId, chatId, true)
           const shown = Duration.min(left, typingShown)
           yield* Effect.sleep(shown)
           left = Duration.subtract(left, shown)
@@ -195,7 +195,10 @@ export class AutoReply extends Context.Tag("gatehouse/reply/AutoReply")<
       const hand = Effect.fn("AutoReply.hand")(function* (log: AiLog) {
         const { chat, rules: situation } = yield* rules.situation(log.accountId, log.chatId)
         const reason = skipReason(situation, yield* rules.message(log))
-        if (Option.isSome(reason)) return yield* atomically(Effect.zipRight(skip(log, reason.value), end(log)))
+        if (Option.isSome(reason)) {
+          yield* channel.typing(log.accountId, log.chatId, false)
+          return yield* atomically(Effect.zipRight(skip(log, reason.value), end(log)))
+        }
         const parts = splitReply(
           Option.getOrElse(log.reply, () => ""),
           chat.longestText

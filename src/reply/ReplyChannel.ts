@@ -45,7 +45,7 @@ export class ReplyChannel extends Context.Tag("gatehouse/reply/ReplyChannel")<
       readonly to: string
       readonly body: string
     }) => Effect.Effect<void>
-    /** Shows the other side that somebody is typing: for some ten seconds, where the platform has it. */
-    readonly typing: (accountId: string, chatId: string) => Effect.Effect<void>
+    /** Shows the other side that somebody is typing, for some ten seconds, or no longer: where the platform has it. */
+    readonly typing: (accountId: string, chatId: string, isTyping: boolean) => Effect.Effect<void>
   }
 >() {}

@@ -1,12 +1,13 @@
 import { SqlClient } from "@effect/sql"
 import { assert, layer } from "@effect/vitest"
 import { deepStrictEqual } from "@effect/vitest/utils"
-import { Effect, Option, Redacted } from "effect"
+import { DateTime, Effect, Layer, Option, Redacted, TestClock } from "effect"
 import { Channels } from "../../src/channel/Channels.ts"
 import { ChannelSessions } from "../../src/channel/ChannelSessions.ts"
 import { PlatformFailure } from "../../src/platform/Platform.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 import * as Life from "./Life.ts"
+import { noon } from "./Passing.ts"
 import { told } from "./ToldEvents.ts"
 
 const password = Redacted.make("correct horse")
@@ -92,6 +93,38 @@ layer(TestDatabase.layer)("Channels", (it) => {
       deepStrictEqual(after.lastError, Option.some("bad_password"))
     }).pipe(Effect.provide(Life.layer(world)))
   })
+
+  it.effect(
+    "tries three logins an hour without a success, whatever process is asked, and counts anew after one",
+    () => {
+      const world = new Life.World()
+      return Effect.gen(function* () {
+        yield* noon
+        const channels = yield* Channels
+        const make = Effect.map(channels.create("Shop", "platform_b"), ({ channel }) => channel.id)
+        const connect = (id: string) => channels.connect(id, shop, Option.none())
+        const refused = Effect.fn(function* (id: string) {
+          world.troubles.push({ at: "login", reason: "bad_password" })
+          assert.strictEqual((yield* Effect.flip(connect(id)))._tag, "PlatformFailure")
+          yield* TestClock.adjust("1 minute")
+        })
+        const one = yield* make
+        yield* Effect.repeatN(refused(one), 1)
+        assert.strictEqual((yield* connect(one)).status, "connected")
+        yield* Effect.repeatN(refused(one), 2)
+        const tooMany = yield* Effect.provide(
+          Effect.flatMap(Channels, (restarted) => Effect.flip(restarted.connect(one, shop, Option.none()))),
+          Layer.fresh(Life.layer(world))
+        )
+        assert.isTrue(
+          tooMany._tag === "TooManyLogins" && DateTime.formatIso(tooMany.nextAt) === "2026-03-01T13:02:00.000Z"
+        )
+        assert.strictEqual((yield* connect(yield* make)).status, "connected")
+        yield* TestClock.adjust("57 minutes")
+        assert.strictEqual((yield* connect(one)).status, "connected")
+      }).pipe(Effect.provide(Life.layer(world)))
+    }
+  )
 
   it.effect("disconnects once and keeps the session", () =>
     Effect.gen(function* () {

@@ -57,6 +57,7 @@ const unreachable = Layer.succeed(
   PlatformA,
   PlatformA.of({
     connect: () => failing("unavailable"),
+    unlink: () => failing("unavailable"),
     isLinked: () => Effect.succeed(false),
     forget: () => Effect.void,
     sentId: (clientId) => clientId

@@ -1,8 +1,23 @@
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join, resolve } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { deepStrictEqual } from "@effect/vitest/utils"
 import { Effect } from "effect"
 import * as Gatehouse from "../support/Gatehouse.ts"
 import { eventsOf, makeAccount, makePhones, told } from "../support/LinkedAccount.ts"
+
+/** The built program as it is where only its required packages were installed. */
+const bundleWithoutPackage = Effect.acquireRelease(
+  Effect.sync(() => {
+    const directory = mkdtempSync(join(tmpdir(), "gatehouse-"))
+    cpSync("dist/gatehouse.mjs", join(directory, "gatehouse.mjs"))
+    mkdirSync(join(directory, "node_modules"))
+    symlinkSync(resolve("node_modules/@node-rs"), join(directory, "node_modules/@node-rs"))
+    return join(directory, "gatehouse.mjs")
+  }),
+  (bundle) => Effect.sync(() => rmSync(dirname(bundle), { recursive: true }))
+)
 
 const phone = "491700000001"
 const ann = "491700000002"
@@ -72,5 +87,25 @@ describe("a phone is linked", () => {
         })
       ),
     90_000
+  )
+
+  it.live(
+    "only where the optional package is installed: without it everything else runs, and says what is missing",
+    () =>
+      Effect.scoped(
+        Effect.gen(function* () {
+          const phones = yield* makePhones
+          const program = yield* Gatehouse.serve(phones.env, yield* bundleWithoutPackage)
+          const account = yield* makeAccount(phones, program.url)
+          const connecting = yield* account.at("POST", "/connect", {})
+          assert.strictEqual(connecting.status, 503)
+          assert.include(connecting.body.message, "baileys")
+          const error = yield* told(phones, "connection.error")
+          assert.strictEqual(error["reason"], "driver_missing")
+          assert.strictEqual(yield* account.status, "error")
+          assert.include(program.output(), "npm install baileys@7.0.0-rc14")
+        })
+      ),
+    60_000
   )
 })

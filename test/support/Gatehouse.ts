@@ -35,14 +35,17 @@ const exited = (child: ChildProcess) =>
     child.once("exit", (code) => resume(Effect.succeed(code)))
   })
 
+const built = "dist/gatehouse.mjs"
+
 /** Runs `gatehouse <args>` with exactly these settings; ended with the scope. */
 export const run = (
   args: ReadonlyArray<string>,
-  env: Readonly<Record<string, string>>
+  env: Readonly<Record<string, string>>,
+  bundle = built
 ): Effect.Effect<Omit<Gatehouse, "url">, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.sync(() => {
-      const child = spawn(process.execPath, ["dist/gatehouse.mjs", ...args], {
+      const child = spawn(process.execPath, [bundle, ...args], {
         env: { PATH: process.env["PATH"] ?? "", ...env },
         stdio: ["ignore", "pipe", "pipe"]
       })
@@ -67,10 +70,10 @@ const answers = (url: string) =>
   )
 
 /** Starts `gatehouse serve`, on a free port unless one is given, and waits until it is ready. */
-export const serve = Effect.fn("Gatehouse.serve")(function* (env: Readonly<Record<string, string>>) {
+export const serve = Effect.fn("Gatehouse.serve")(function* (env: Readonly<Record<string, string>>, bundle = built) {
   const port = env["PORT"] ?? String(yield* freePort)
   const url = `http://127.0.0.1:${port}`
-  const program = yield* run(["serve"], { ...secrets, ...env, PORT: port })
+  const program = yield* run(["serve"], { ...secrets, ...env, PORT: port }, bundle)
   yield* answers(url).pipe(
     Effect.retry(Schedule.spaced("100 millis")),
     Effect.raceFirst(Effect.flatMap(program.exit, () => new NotReady({ output: program.output() }))),

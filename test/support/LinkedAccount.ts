@@ -42,6 +42,7 @@ export const makeAccount = Effect.fn(function* (phones: Phones, url: string) {
   yield* call("POST", `${url}/v1/accounts/${id}/webhooks`, { token, body: { url: phones.receiver.url } })
   const at = (method: string, path = "", body?: unknown, headers: Record<string, string> = {}) =>
     call(method, `${url}/v1/accounts/${id}${path}`, { token, headers, ...(body === undefined ? {} : { body }) })
+  const operator = (method: string, path: string, body: unknown) => call(method, `${url}${path}`, { token, body })
   const status = Effect.map(at("GET"), ({ body }): string => body.data.status)
   const becomes = (wanted: string) =>
     eventually(
@@ -50,7 +51,7 @@ export const makeAccount = Effect.fn(function* (phones: Phones, url: string) {
     )
   const send = (to: string, text: string) =>
     call("POST", `${url}/v1/messages/text`, { token: account.body.data.token, body: { to, body: text } })
-  return { id, at, status, becomes, send, token }
+  return { id, at, operator, status, becomes, send, token }
 })
 
 export type Account = Effect.Effect.Success<ReturnType<typeof makeAccount>>

@@ -171,7 +171,7 @@ export class AccountsGroup extends HttpApiGroup.make("accounts")
           )
           .annotations({
             description:
-              "platform_b: `username` and `password`, with `verification_code` in the second step when a second factor is asked for; without them a disconnected channel goes on with the session that it kept. platform_a: nothing, for a QR code to scan, or `phone_number`, for a pairing code to type on that phone."
+              "platform_b: `username` and `password`, with `verification_code` in the second step when a second factor is asked for; without them a disconnected channel goes on with the session that it kept. Three logins by password within an hour without a success, and the next is 429. platform_a: nothing, for a QR code to scan, or `phone_number`, for a pairing code to type on that phone."
           })
       )
       .addSuccess(LinkState)
@@ -222,6 +222,10 @@ export class AccountsGroup extends HttpApiGroup.make("accounts")
       .addError(NotFound.wire)
       .annotateContext(repeatable("never"))
       .annotate(OpenApi.Summary, "Stop a channel and destroy its session")
+      .annotate(
+        OpenApi.Description,
+        "platform_a takes back the link as well; when it does not answer within 8 seconds, the session is destroyed all the same, and the phone lists the device until its owner removes it there."
+      )
   )
   .add(
     HttpApiEndpoint.post("rotateToken")`/accounts/${accountPath}/rotate-token`

@@ -119,9 +119,12 @@ export class MessagesGroup extends HttpApiGroup.make("messages")
       .setPayload(
         fields({
           to: Schema.Trim.pipe(Schema.minLength(1), Schema.maxLength(255)).annotations({
-            description: "`pb:<thread_id>` or `pbuser:<username>` on platform_b"
+            description:
+              "platform_a: a jid or the digits of a phone number. platform_b: `pb:<thread_id>` or `pbuser:<username>`"
           }),
-          body: Schema.String.pipe(Schema.minLength(1), Schema.maxLength(4096))
+          body: Schema.String.pipe(Schema.minLength(1), Schema.maxLength(4096)).annotations({
+            description: "At most 1000 characters on platform_b"
+          })
         })
       )
       .addSuccess(data(Message))

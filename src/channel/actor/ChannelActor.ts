@@ -10,6 +10,7 @@ import { LinkedChannels } from "../LinkedChannels.ts"
 import type { Messages } from "../Messages.ts"
 import type { SendGate } from "../SendGate.ts"
 import type { SendQueue } from "../SendQueue.ts"
+import type { TypingSigns } from "../TypingSigns.ts"
 import { messageSender } from "./MessageSender.ts"
 import { pollLoop } from "./PollLoop.ts"
 import { replySender } from "./ReplySender.ts"
@@ -17,7 +18,16 @@ import { outletOf, session } from "./Session.ts"
 
 type Loop = "session" | "poll" | "send" | "reply"
 type Needs =
-  ChannelSessions | LinkedChannels | PlatformA | PlatformB | Messages | SendGate | SendQueue | AiLogs | AutoReply
+  | ChannelSessions
+  | LinkedChannels
+  | PlatformA
+  | PlatformB
+  | Messages
+  | SendGate
+  | SendQueue
+  | TypingSigns
+  | AiLogs
+  | AutoReply
 
 export interface ChannelActor {
   /** Looks at the channel again: starts, restarts or ends the loops. False when it is not connected. */

@@ -3,6 +3,7 @@ import type { ConnectionEnd } from "../../platform/domain/PlatformEvent.ts"
 import { type Outlet, PlatformA, PlatformFailure, type PushConnection } from "../../platform/Platform.ts"
 import { NextStep, nextStep } from "../domain/Reconnect.ts"
 import { LinkedChannels, type LinkedLogin } from "../LinkedChannels.ts"
+import { TypingSigns } from "../TypingSigns.ts"
 
 /** A connection that lasted as long as this was a good one: the next loss is the first again. */
 const stable = Duration.toMillis("1 minute")
@@ -24,11 +25,14 @@ const told = {
 export const session = Effect.fn("Session")(function* (login: LinkedLogin, live: Live, on: typeof told) {
   const platform = yield* PlatformA
   const linked = yield* LinkedChannels
+  const signs = yield* TypingSigns
+  const sentText = (platformMessageId: string) => linked.sentText(login.id, platformMessageId)
 
   /** From the handshake to the end. */
   const connection = Effect.gen(function* () {
-    const opened = yield* platform.connect({ channelId: login.id, phoneNumber: login.phoneNumber })
+    const opened = yield* platform.connect({ channelId: login.id, phoneNumber: login.phoneNumber, sentText })
     yield* Effect.addFinalizer(() => Ref.set(live, Option.none()))
+    yield* signs.through(login.id, opened.typing)
     let end: ConnectionEnd = "lost"
     let isOver = false
     while (!isOver) {
@@ -39,6 +43,7 @@ export const session = Effect.fn("Session")(function* (login: LinkedLogin, live:
       const isNews = yield* linked.hear(login, batch)
       if (isConnected) yield* on.changed
       if (isNews) yield* on.news
+      if (yield* linked.isCurrent(login)) yield* opened.stored(batch.length)
       for (const event of batch) if (event._tag === "Closed") end = event.end
       isOver = isDone
     }

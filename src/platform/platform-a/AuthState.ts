@@ -1,6 +1,6 @@
 import { Effect, Option, Redacted } from "effect"
 import type { AuthenticationCreds, SignalDataTypeMap, SignalKeyStore } from "baileys"
-import { type NotOwner, SessionVault } from "../SessionVault.ts"
+import { type Key, type KeyChange, type NotOwner, SessionVault } from "../SessionVault.ts"
 import type { Library } from "./SilentLibrary.ts"
 
 /** The session as the library wants it: credentials that it changes in place, and keys that it asks for by promise. */
@@ -9,6 +9,11 @@ export interface AuthState {
   readonly keys: SignalKeyStore
   /** Stores the credentials as they stand. */
   readonly save: Effect.Effect<void, NotOwner>
+  /** Keys of the driver's own, of one kind, as they were when the session was opened. */
+  readonly kept: (kind: string) => Effect.Effect<ReadonlyArray<Key>>
+  /** A key of the driver's own that is written together with the next change of the session, or by `flush`. */
+  readonly stage: (change: KeyChange) => void
+  readonly flush: Effect.Effect<void, NotOwner>
 }
 
 type Run = <A, E>(effect: Effect.Effect<A, E>) => Promise<A>
@@ -35,6 +40,7 @@ export const openAuthState = Effect.fn("AuthState.open")(function* (
   if (Option.isNone(linked)) yield* vault.forget(channelId)
   const claim = yield* vault.claim(channelId)
   const creds = Option.getOrElse(linked, initAuthCreds)
+  const staged = new Map<string, KeyChange>()
 
   const keysOf = Effect.fn("AuthState.keysOf")(function* <T extends keyof SignalDataTypeMap>(
     kind: T,
@@ -45,18 +51,27 @@ export const openAuthState = Effect.fn("AuthState.open")(function* (
     return found
   })
 
+  /** What is staged stays so until a transaction with it has committed. */
+  const writeKeys = Effect.fn("AuthState.writeKeys")(function* (changes: ReadonlyArray<KeyChange>) {
+    const own = [...staged]
+    yield* vault.write(claim, { credentials: Option.none(), keys: [...changes, ...own.map(([, change]) => change)] })
+    for (const [place, change] of own) if (staged.get(place) === change) staged.delete(place)
+  })
+
   const keys: SignalKeyStore = {
     get: (kind, ids) => run(keysOf(kind, ids)),
-    set: (data) => {
-      const changes = Object.entries(data).flatMap(([kind, values]) =>
-        Object.entries(values).map(([keyId, value]) => ({
-          kind,
-          keyId,
-          value: value === null || value === undefined ? null : write(value)
-        }))
+    set: (data) =>
+      run(
+        writeKeys(
+          Object.entries(data).flatMap(([kind, values]) =>
+            Object.entries(values).map(([keyId, value]) => ({
+              kind,
+              keyId,
+              value: value === null || value === undefined ? null : write(value)
+            }))
+          )
+        )
       )
-      return run(vault.write(claim, { credentials: Option.none(), keys: changes }))
-    }
   }
 
   const save = Effect.suspend(() =>
@@ -64,5 +79,13 @@ export const openAuthState = Effect.fn("AuthState.open")(function* (
       ? vault.write(claim, { credentials: Option.some(Redacted.make(write(creds))), keys: [] })
       : Effect.void
   )
-  return { creds, keys, save } satisfies AuthState
+
+  return {
+    creds,
+    keys,
+    save,
+    kept: (kind) => vault.keysOfKind(channelId, kind),
+    stage: (change) => void staged.set(`${change.kind}/${change.keyId}`, change),
+    flush: Effect.suspend(() => (staged.size === 0 ? Effect.void : writeKeys([])))
+  } satisfies AuthState
 })

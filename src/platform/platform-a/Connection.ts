@@ -1,53 +1,35 @@
-import {
-  DateTime,
-  Deferred,
-  Duration,
-  Effect,
-  Either,
-  Exit,
-  Mailbox,
-  Option,
-  Redacted,
-  Runtime,
-  Schema,
-  type Scope
-} from "effect"
-import type { ConnectionState } from "baileys"
-import { recipient } from "../domain/Recipient.ts"
+import { DateTime, Duration, Effect, Exit, Mailbox, Option, Queue, Redacted, Runtime, Schema, type Scope } from "effect"
+import type { BinaryNode, ConnectionState } from "baileys"
 import { Closed, Connected, PairingCodeShown, type PlatformEvent, QrShown } from "../domain/PlatformEvent.ts"
-import { PlatformFailure, type PushConnection } from "../Platform.ts"
+import type { PlatformFailure, PushConnection, PushLogin } from "../Platform.ts"
 import type { SessionVault } from "../SessionVault.ts"
-import { isGroup, isNoConversation, personOf, sentId } from "./Addresses.ts"
+import { isNoConversation, personOf } from "./Addresses.ts"
+import { openArrivals } from "./Arrivals.ts"
 import { isLinked, openAuthState } from "./AuthState.ts"
 import { endOf } from "./ClosePolicy.ts"
+import { asked, failure, makeOutgoing } from "./Outgoing.ts"
 import type { PlatformAConfig } from "./PlatformAConfig.ts"
 import { quietLogger } from "./QuietLogger.ts"
 import type { Library } from "./SilentLibrary.ts"
 import { translate } from "./Translate.ts"
 
-/** How long the platform shows its first code and the later ones, and how many it has. */
+/** How long the platform's own client shows the first of its codes, and each that follows. */
 const firstQr = Duration.seconds(60)
 const nextQr = Duration.seconds(20)
 const pairingCodeLives = Duration.seconds(160)
 
-const ackPatience = "15 seconds"
-
-const failure = (reason: PlatformFailure["reason"], detail: string) =>
-  new PlatformFailure({ reason, detail, retryAfter: Option.none() })
+/** How long what is stored may be kept beside: until the session changes anyway, or so long. */
+const tidyAfter = "1 second"
 
 const Boom = Schema.decodeUnknownOption(Schema.Struct({ output: Schema.Struct({ statusCode: Schema.Int }) }))
 const codeOf = (update: Partial<ConnectionState>) =>
   Option.map(Boom(update.lastDisconnect?.error), ({ output }) => output.statusCode)
 
-/** What a refusal of a message means: a lock on new chats, or a message that will never be accepted. */
-const refusal = (code: string) =>
-  code === "463"
-    ? failure("action_blocked", "the platform lets this account open no new chats for now")
-    : failure("not_found", `the platform refused the message (${code})`)
-
-const Ack = Schema.decodeUnknownOption(
-  Schema.Struct({ attrs: Schema.Struct({ id: Schema.String, error: Schema.optional(Schema.String) }) })
-)
+/** A connection with what only the driver may do with it. */
+export interface OwnConnection extends PushConnection {
+  /** Asks the platform to take the link back. */
+  readonly unlink: Effect.Effect<void, PlatformFailure>
+}
 
 /**
  * One socket of the library, from the handshake to its end. What it says goes, in order, into a mailbox that is as large
@@ -56,15 +38,20 @@ const Ack = Schema.decodeUnknownOption(
 export const openConnection = Effect.fn("PlatformA.connect")(function* (
   library: Library,
   config: PlatformAConfig,
-  login: { readonly channelId: string; readonly phoneNumber: Option.Option<string> }
-): Effect.fn.Return<PushConnection, PlatformFailure, SessionVault | Scope.Scope> {
+  login: PushLogin
+): Effect.fn.Return<OwnConnection, PlatformFailure, SessionVault | Scope.Scope> {
   const runtime = yield* Effect.runtime<never>()
   const run = Runtime.runPromise(runtime)
   const fork = (effect: Effect.Effect<unknown>) => void Runtime.runFork(runtime)(effect)
   const auth = yield* openAuthState(library, login.channelId, run)
+  const arrivals = yield* openArrivals(library, auth)
+  const again = yield* arrivals.again
   const events = yield* Mailbox.make<PlatformEvent>()
-  const unanswered = new Map<string, Deferred.Deferred<void, PlatformFailure>>()
-  const reachable = new Set<string>()
+  const untidy = yield* Queue.sliding<void>(1)
+  /** Messages that are stored when so many of the events are. */
+  const unstored: Array<{ readonly upTo: number; readonly messageIds: ReadonlyArray<string> }> = []
+  let told = 0
+  let kept = 0
   let shown = 0
   let isClosed = false
 
@@ -79,18 +66,31 @@ export const openConnection = Effect.fn("PlatformA.connect")(function* (
         markOnlineOnConnect: false,
         syncFullHistory: false,
         emitOwnEvents: false,
-        shouldIgnoreJid: isNoConversation
+        ...Option.match(config.qrLives, {
+          onNone: () => ({}),
+          onSome: (lives) => ({ qrTimeout: Duration.toMillis(lives) })
+        }),
+        shouldIgnoreJid: isNoConversation,
+        makeSignalRepository: arrivals.makeSignalRepository,
+        getMessage: async ({ id }) => {
+          const text = id ? await run(login.sentText(id)) : Option.none()
+          return Option.getOrUndefined(Option.map(text, (conversation) => ({ conversation })))
+        }
       }),
     catch: () => failure("unavailable", "the platform cannot be reached")
   })
+  const outgoing = makeOutgoing(socket)
+
+  const tell = (event: PlatformEvent) => {
+    told += 1
+    events.unsafeOffer(event)
+  }
 
   const close = (code: Option.Option<number>) => {
     if (isClosed) return
     isClosed = true
-    for (const answer of unanswered.values()) {
-      Deferred.unsafeDone(answer, Exit.fail(failure("unavailable", "the connection ended")))
-    }
-    events.unsafeOffer(Closed.make({ end: endOf(code, isLinked(auth.creds)), code }))
+    outgoing.close()
+    tell(Closed.make({ end: endOf(code, isLinked(auth.creds)), code }))
     events.unsafeDone(Exit.void)
   }
 
@@ -112,44 +112,54 @@ export const openConnection = Effect.fn("PlatformA.connect")(function* (
   const showCode = async (phoneNumber: string) => {
     const code = await socket.requestPairingCode(phoneNumber.replace(/\D/g, ""))
     const now = await run(DateTime.now)
-    events.unsafeOffer(
-      PairingCodeShown.make({ code: Redacted.make(code), expiresAt: DateTime.addDuration(now, pairingCodeLives) })
-    )
+    tell(PairingCodeShown.make({ code: Redacted.make(code), expiresAt: DateTime.addDuration(now, pairingCodeLives) }))
   }
 
   const showQr = async (qr: string) => {
     shown += 1
     if (Option.isSome(login.phoneNumber)) return shown === 1 ? showCode(login.phoneNumber.value) : undefined
-    const expiresAt = DateTime.addDuration(await run(DateTime.now), shown === 1 ? firstQr : nextQr)
-    events.unsafeOffer(QrShown.make({ qr: Redacted.make(qr), expiresAt }))
+    const lives = Option.getOrElse(config.qrLives, () => (shown === 1 ? firstQr : nextQr))
+    tell(QrShown.make({ qr: Redacted.make(qr), expiresAt: DateTime.addDuration(await run(DateTime.now), lives) }))
   }
 
   const connectionChanged = async (update: Partial<ConnectionState>) => {
     if (update.qr !== undefined) await showQr(update.qr)
     const address = personOf(auth.creds.me?.id ?? "")
     if (update.connection === "open" && address !== "") {
-      events.unsafeOffer(Connected.make({ address, username: address.replace(/@.*$/, "") }))
+      tell(Connected.make({ address, username: address.replace(/@.*$/, "") }))
     }
     if (update.connection === "close") close(codeOf(update))
+  }
+
+  const letGo = () => {
+    while (unstored[0] !== undefined && unstored[0].upTo <= kept) {
+      if (arrivals.letGo(unstored.shift()?.messageIds ?? [])) Queue.unsafeOffer(untidy, undefined)
+    }
   }
 
   socket.ev.process(async (batch) => {
     if (batch["creds.update"] !== undefined) await save()
     for (const event of translate(library, batch, personOf(auth.creds.me?.id ?? ""))) {
-      if (event._tag === "SeenMessage") reachable.add(event.chatId)
-      events.unsafeOffer(event)
+      if (event._tag === "SeenMessage") outgoing.heardFrom(event.chatId)
+      tell(event)
     }
+    const messageIds = (batch["messages.upsert"]?.messages ?? []).flatMap(({ key }) => (key.id ? [key.id] : []))
+    if (messageIds.length > 0) unstored.push({ upTo: told, messageIds })
+    letGo()
     if (batch["connection.update"] !== undefined) await connectionChanged(batch["connection.update"])
   })
 
-  socket.ws.on("CB:ack,class:message", (node: unknown) => {
-    const ack = Option.getOrUndefined(Ack(node))
-    const answer = ack === undefined ? undefined : unanswered.get(ack.attrs.id)
-    if (ack === undefined || answer === undefined) return
-    unanswered.delete(ack.attrs.id)
-    Deferred.unsafeDone(answer, ack.attrs.error === undefined ? Exit.void : Exit.fail(refusal(ack.attrs.error)))
-  })
+  socket.ws.prependListener("CB:message", (stanza: BinaryNode) => arrivals.note(stanza))
+  socket.ws.once("CB:success", () => again.forEach((stanza) => socket.ws.emit("CB:message", stanza)))
 
+  yield* Effect.addFinalizer(() => Effect.ignoreLogged(auth.flush))
+  yield* Queue.take(untidy).pipe(
+    Effect.zipRight(Effect.sleep(tidyAfter)),
+    Effect.zipRight(auth.flush),
+    Effect.forever,
+    Effect.catchTag("NotOwner", () => Effect.void),
+    Effect.forkScoped
+  )
   yield* Effect.addFinalizer(() =>
     Effect.promise(async () => {
       close(Option.none())
@@ -157,45 +167,25 @@ export const openConnection = Effect.fn("PlatformA.connect")(function* (
     }).pipe(Effect.timeout("5 seconds"), Effect.ignoreLogged)
   )
 
-  const asked = <A>(call: () => Promise<A>) =>
-    Effect.tryPromise({ try: call, catch: () => failure("unavailable", "the platform did not answer") })
+  const stored = (count: number) =>
+    Effect.sync(() => {
+      kept += count
+      letGo()
+    })
 
-  /** Messages to numbers that nobody has are what gets accounts restricted. */
-  const mustExist = Effect.fn("PlatformA.mustExist")(function* (address: string) {
-    if (isGroup(address) || address.endsWith("@lid") || reachable.has(address)) return
-    const found = yield* asked(() => socket.onWhatsApp(address))
-    if (found?.some(({ exists }) => exists) !== true) {
-      return yield* failure("unknown_user", "nobody on the platform has this number")
-    }
-    reachable.add(address)
-  })
-
-  const send = Effect.fn("PlatformA.send")(function* (message: {
-    readonly to: string
-    readonly body: string
-    readonly clientId: string
-  }) {
-    if (isClosed) return yield* failure("unavailable", "the connection ended")
-    const address = recipient("platform_a", message.to)
-    if (Either.isLeft(address)) return yield* failure("unknown_user", "no address of the platform")
-    const chatId = address.right
-    yield* mustExist(chatId)
-    const platformMessageId = sentId(message.clientId)
-    const answer = yield* Deferred.make<void, PlatformFailure>()
-    unanswered.set(platformMessageId, answer)
-    yield* asked(() => socket.sendMessage(chatId, { text: message.body }, { messageId: platformMessageId })).pipe(
-      Effect.zipRight(Deferred.await(answer)),
-      Effect.timeoutFail({
-        duration: ackPatience,
-        onTimeout: () => failure("unavailable", "the platform has not said that it has the message")
-      }),
-      Effect.ensuring(Effect.sync(() => unanswered.delete(platformMessageId)))
+  const unlink = Effect.suspend(() =>
+    Effect.asVoid(
+      asked(() =>
+        socket.query({
+          tag: "iq",
+          attrs: { to: library.S_WHATSAPP_NET, type: "set", xmlns: "md" },
+          content: [
+            { tag: "remove-companion-device", attrs: { jid: auth.creds.me?.id ?? "", reason: "user_initiated" } }
+          ]
+        })
+      )
     )
-    return { chatId, platformMessageId, timestamp: yield* DateTime.now }
-  })
+  )
 
-  const typing = (chatId: string, isTyping: boolean) =>
-    Effect.asVoid(asked(() => socket.sendPresenceUpdate(isTyping ? "composing" : "paused", chatId)))
-
-  return { events, send, typing: Option.some(typing) }
+  return { events, stored, send: outgoing.send, typing: Option.some(outgoing.typing), unlink }
 })

@@ -1,4 +1,5 @@
 import { Array, Effect, Option, Schema } from "effect"
+import { isTooLong } from "../domain/TextLimit.ts"
 import type { PlatformFailure, SentMessage, Session } from "../Platform.ts"
 import { failure } from "./Failures.ts"
 import { Id, perhaps, readable } from "./Fields.ts"
@@ -46,6 +47,7 @@ export const makeSend = (api: PrivateApi) =>
     session: Session,
     message: { readonly to: string; readonly body: string; readonly clientId: string }
   ) {
+    if (isTooLong(message)) return yield* failure("text_too_long", "longer than the platform takes")
     const state = yield* unseal(session)
     const line = yield* api.open(state)
     const reply = yield* line.call({

@@ -27,7 +27,7 @@ const Receipt = Schema.Struct({
   type: Schema.Literal("delivered", "read"),
   by: Schema.optional(Phone)
 })
-const Deletion = Schema.Struct({ id: Schema.String })
+const OfMessage = Schema.Struct({ id: Schema.String })
 const NewGroup = Schema.Struct({ subject: Schema.NonEmptyString, members: Schema.Array(Phone) })
 const GroupChange = Schema.Struct({
   group: Schema.String,
@@ -103,7 +103,16 @@ export const makeControlRoutes = (library: Library, world: World, writing: Writi
     })
   )
 
-  const takeBack = Effect.flatMap(body(Deletion), ({ id }) =>
+  const askAgain = Effect.flatMap(body(OfMessage), ({ id }) =>
+    Effect.promise(async () => {
+      const sent = world.sent.find((candidate) => candidate.id === id)
+      if (sent === undefined) return unknown("message")
+      await writing.askAgain(sent.account, sent.chat, id)
+      return done
+    })
+  )
+
+  const takeBack = Effect.flatMap(body(OfMessage), ({ id }) =>
     Effect.promise(async () => {
       const written = world.written.find((candidate) => candidate.id === id)
       if (written === undefined) return unknown("message")
@@ -146,6 +155,7 @@ export const makeControlRoutes = (library: Library, world: World, writing: Writi
     HttpRouter.post("/messages", write),
     HttpRouter.post("/phone-messages", typeOnPhone),
     HttpRouter.post("/receipts", receipt),
+    HttpRouter.post("/retries", askAgain),
     HttpRouter.post("/deletions", takeBack),
     HttpRouter.post(
       "/groups",
@@ -190,6 +200,14 @@ export const makeControlRoutes = (library: Library, world: World, writing: Writi
     HttpRouter.get(
       "/sent",
       Effect.sync(() => json(world.sent))
+    ),
+    HttpRouter.get(
+      "/confirmed",
+      Effect.sync(() => json(world.receipts))
+    ),
+    HttpRouter.get(
+      "/devices",
+      Effect.sync(() => json(world.devices.map(({ number, phone }) => ({ phone, number }))))
     ),
     HttpRouter.get(
       "/typing",

@@ -113,9 +113,11 @@ export const makeSession = (
   const catchUp = async () => {
     const phone = device?.phone ?? ""
     const waited = world.waiting.get(phone) ?? []
+    const unconfirmed = [...(world.unconfirmed.get(phone) ?? [])]
     world.waiting.delete(phone)
+    for (const message of unconfirmed) send({ ...message, attrs: { ...message.attrs, offline: "1" } })
     for (const part of waited) await part(session)
-    send(node("ib", {}, [node("offline", { count: String(waited.length) })]))
+    send(node("ib", {}, [node("offline", { count: String(unconfirmed.length + waited.length) })]))
     if (device !== undefined) await sendHistory(device)
   }
 
@@ -160,8 +162,8 @@ export const makeSession = (
   const received = async (stanza: BinaryNode) => {
     if (stanza.tag === "iq") return iq(stanza)
     if (stanza.tag === "message" && device !== undefined) {
-      await readSent(world, stanza, device)
       const error = world.refusals.shift()
+      if (error === undefined) await readSent(world, stanza, device)
       return send(
         node("ack", {
           class: "message",
@@ -172,7 +174,14 @@ export const makeSession = (
         })
       )
     }
-    if (stanza.tag === "receipt") return send(node("ack", { class: "receipt", id: stanza.attrs["id"] ?? "" }))
+    if (stanza.tag === "receipt") {
+      const { id = "", type } = stanza.attrs
+      if (type !== "retry" && device !== undefined) world.confirm(device.phone, id)
+      return send(node("ack", { class: "receipt", id }))
+    }
+    if (stanza.tag === "ack" && stanza.attrs["class"] === "message" && device !== undefined) {
+      return world.confirm(device.phone, stanza.attrs["id"] ?? "")
+    }
     if (stanza.tag === "chatstate") {
       const [state] = children(stanza)
       world.typing.push({ account: device?.phone ?? "", chat: stanza.attrs["to"] ?? "", state: state?.tag ?? "" })

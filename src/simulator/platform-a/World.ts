@@ -62,6 +62,9 @@ export const makeWorld = (library: Library) => {
   const sent: Array<Sent> = []
   const written: Array<Written> = []
   const typing: Array<{ readonly account: string; readonly chat: string; readonly state: string }> = []
+  /** Messages whose arrival the client of an account has not confirmed: they come again when it is back. */
+  const unconfirmed = new Map<string, Array<BinaryNode>>()
+  const receipts: Array<{ readonly account: string; readonly id: string }> = []
   /** What waits for an account that is away. */
   const waiting = new Map<string, Array<(session: Session) => Promise<void>>>()
   const refusals: Array<string> = []
@@ -98,6 +101,13 @@ export const makeWorld = (library: Library) => {
     sent,
     written,
     typing,
+    unconfirmed,
+    receipts,
+    confirm: (account: string, id: string) => {
+      receipts.push({ account, id })
+      const left = (unconfirmed.get(account) ?? []).filter(({ attrs }) => attrs["id"] !== id)
+      unconfirmed.set(account, left)
+    },
     waiting,
     refusals,
     failures,

@@ -29,6 +29,11 @@ export const makeWriting = (library: Library, world: World) => {
     return world.deliver(account, (session) => part(session, isLate))
   }
 
+  const hand = (account: string, session: Session, message: BinaryNode) => {
+    world.unconfirmed.set(account, [...(world.unconfirmed.get(account) ?? []), message])
+    session.send(message)
+  }
+
   const write = async (input: {
     readonly from: string
     readonly account: string
@@ -53,7 +58,7 @@ export const makeWriting = (library: Library, world: World) => {
           input.group === undefined
             ? named(author, input.naming)
             : { from: input.group, participant: author.address, participant_lid: author.alias }
-        session.send(node("message", { ...attrs, ...who }, [content]))
+        hand(input.account, session, node("message", { ...attrs, ...who }, [content]))
       })
     }
   }
@@ -64,7 +69,9 @@ export const makeWriting = (library: Library, world: World) => {
     const peer = world.person(to)
     return deliver(account, async (session, isLate) => {
       const message = { deviceSentMessage: { destinationJid: peer.address, message: { conversation: text } } }
-      session.send(
+      hand(
+        account,
+        session,
         node(
           "message",
           { id, from: owner.address, recipient: peer.address, t: seconds(), type: "text", ...offline(isLate) },
@@ -86,6 +93,20 @@ export const makeWriting = (library: Library, world: World) => {
         })
       )
     )
+
+  /** Somebody could not read a message and asks for it again. */
+  const askAgain = (account: string, chat: string, id: string) =>
+    deliver(account, async (session) => {
+      const t = seconds()
+      const registration = Buffer.alloc(4)
+      registration.writeUInt32BE(world.personAt(chat)?.creds.registrationId ?? 0)
+      session.send(
+        node("receipt", { id, from: chat, t, type: "retry" }, [
+          node("retry", { count: "1", id, t, v: "1" }),
+          node("registration", {}, registration)
+        ])
+      )
+    })
 
   const changeGroup = (group: string, change: "add" | "remove", members: ReadonlyArray<string>, by: string) => {
     const known = world.groups.get(group)
@@ -119,7 +140,7 @@ export const makeWriting = (library: Library, world: World) => {
     )
   }
 
-  return { write, typeOnPhone, receipt, changeGroup, from: server } as const
+  return { write, typeOnPhone, receipt, askAgain, changeGroup, from: server } as const
 }
 
 export type Writing = ReturnType<typeof makeWriting>

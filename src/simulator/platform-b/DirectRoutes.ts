@@ -5,6 +5,9 @@ import { answerToSending } from "./Trouble.ts"
 import { fail, form, noThread, ok } from "./Wire.ts"
 import type { SimulatedThread, World } from "./World.ts"
 
+/** Characters that the platform takes in one message. */
+const longest = 1000
+
 /** Switches that the control API turns. */
 export interface Switches {
   /** Whether repeated sends with one `client_context` are one message, as the real platform is believed to do. */
@@ -96,6 +99,7 @@ export const makeDirectRoutes = (world: World, switches: Switches) => {
       const trouble = answerToSending(account)
       if (trouble !== undefined) return trouble
       const fields = yield* form
+      if (String(fields["text"]).length > longest) return fail({ message: "The message is too long." })
       const context = String(fields["client_context"])
       const found = addressed(pk, fields)
       if (found === undefined) return noThread

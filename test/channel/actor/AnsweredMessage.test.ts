@@ -1,13 +1,14 @@
 import { assert, layer } from "@effect/vitest"
 import { deepStrictEqual } from "@effect/vitest/utils"
-import { DateTime, Duration, Effect, Layer, Option, Redacted } from "effect"
+import { Clock, DateTime, Duration, Effect, Layer, Option, Redacted } from "effect"
 import { ChannelSessions } from "../../../src/channel/ChannelSessions.ts"
 import type { ChannelId } from "../../../src/channel/domain/Channel.ts"
+import { TypingSigns } from "../../../src/channel/TypingSigns.ts"
 import { AiSettings } from "../../../src/reply/AiSettings.ts"
 import * as TestDatabase from "../../support/TestDatabase.ts"
 import * as Life from "../Life.ts"
 import { Mortal } from "../Mortal.ts"
-import { noon, passUntil } from "../Passing.ts"
+import { noon, pass, passUntil } from "../Passing.ts"
 import { told } from "../ToldEvents.ts"
 
 const pollInterval = Duration.seconds(4)
@@ -61,6 +62,30 @@ layer(TestDatabase.layer)("a message is answered", (it) => {
         { role: "system", content: "Be kind." },
         { role: "user", content: "Are you open today?" }
       ])
+    })
+  })
+
+  it.effect("while the other side sees somebody type, again before the platform forgets it", () => {
+    const world = new Life.World()
+    world.reply = () => "With the greatest pleasure. ".repeat(20)
+    return Effect.gen(function* () {
+      yield* noon
+      const { id } = yield* Effect.provide(answering, Life.layer(world))
+      world.write("1", "Are you open today?", DateTime.formatIso(yield* DateTime.now))
+      const shown: Array<number> = []
+      const { start, waker } = Life.hearing()
+      yield* Effect.gen(function* () {
+        const signs = yield* TypingSigns
+        const sign = (chat: string, isTyping: boolean) =>
+          Effect.map(Clock.currentTimeMillis, (at) => void (chat === "pb:1" && isTyping && shown.push(at)))
+        yield* signs.through(id, Option.some(sign))
+        yield* start(id, { pollInterval })
+        yield* passUntil(Effect.sync(() => world.sent.length === 1))
+        yield* pass(20)
+      }).pipe(Effect.scoped, Effect.provide(Life.layer(world, new Mortal(Infinity), waker)))
+      const [first = 0, second = 0] = shown
+      assert.strictEqual(shown.length, 2)
+      assert.strictEqual(second - first, 8_000)
     })
   })
 

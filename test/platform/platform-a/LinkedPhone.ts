@@ -1,7 +1,7 @@
 import { NodeHttpClient, NodeContext } from "@effect/platform-node"
 import { Data, Effect, Layer, Option, Redacted, type Scope } from "effect"
 import type { PlatformEvent } from "../../../src/platform/domain/PlatformEvent.ts"
-import { PlatformA, type PushConnection } from "../../../src/platform/Platform.ts"
+import { PlatformA, type PushConnection, type PushLogin } from "../../../src/platform/Platform.ts"
 import * as PlatformADriver from "../../../src/platform/platform-a/PlatformADriver.ts"
 import * as PlatformASimulator from "../../../src/simulator/platform-a/PlatformASimulator.ts"
 import { call } from "../../support/Api.ts"
@@ -23,11 +23,11 @@ export type Side = Effect.Effect.Success<typeof makeSide>
 
 class NeverSeen extends Data.TaggedError("NeverSeen")<{ readonly tag: string }> {}
 
-/** The next event with this tag; the others before it are thrown away. */
+/** The next event with this tag; it and the others before it count as stored. */
 export const nextEvent = <Tag extends PlatformEvent["_tag"]>(connection: PushConnection, tag: Tag) => {
   const isIt = (event: PlatformEvent): event is Extract<PlatformEvent, { readonly _tag: Tag }> => event._tag === tag
   const look: Effect.Effect<Extract<PlatformEvent, { readonly _tag: Tag }>> = Effect.flatMap(
-    Effect.orDie(connection.events.take),
+    Effect.zipLeft(Effect.orDie(connection.events.take), connection.stored(1)),
     (event) => (isIt(event) ? Effect.succeed(event) : look)
   )
   return Effect.timeoutFail(look, { duration: "20 seconds", onTimeout: () => new NeverSeen({ tag }) }).pipe(
@@ -35,8 +35,11 @@ export const nextEvent = <Tag extends PlatformEvent["_tag"]>(connection: PushCon
   )
 }
 
-export const connect = (channelId: string, phoneNumber = Option.none<string>()) =>
-  Effect.flatMap(PlatformA, (platform) => platform.connect({ channelId, phoneNumber }))
+export const connect = (
+  channelId: string,
+  phoneNumber = Option.none<string>(),
+  sentText: PushLogin["sentText"] = () => Effect.succeedNone
+) => Effect.flatMap(PlatformA, (platform) => platform.connect({ channelId, phoneNumber, sentText }))
 
 /** A channel that is linked to a phone by its QR code and connected. */
 export const linked = Effect.fn(function* (

@@ -1,8 +1,9 @@
 import { assert, it } from "@effect/vitest"
 import { deepStrictEqual } from "@effect/vitest/utils"
-import { Chunk, Effect, Layer, type Scope } from "effect"
+import { Chunk, Effect, Layer, Option, type Scope } from "effect"
 import type { PlatformEvent } from "../../../src/platform/domain/PlatformEvent.ts"
 import { PlatformA, type PushConnection } from "../../../src/platform/Platform.ts"
+import { until } from "../../support/Until.ts"
 import { connect, linked, makeSide, nextEvent, type Side } from "./LinkedPhone.ts"
 
 const phone = "491700000001"
@@ -58,6 +59,110 @@ it.live(
           )
         )
         deepStrictEqual([...new Set(bodies)], ["one", "two", "three"])
+      })
+    ),
+  60_000
+)
+
+it.live(
+  "a message that nobody has stored when the program dies arrives again, although the platform knows that it arrived",
+  () =>
+    withSide((side, anew) =>
+      Effect.gen(function* () {
+        const confirmed = Effect.map(side.control("GET", "/confirmed"), ({ body }) => body)
+        const wasConfirmed = (id: string) => (ids: ReadonlyArray<{ readonly id: string }>) =>
+          ids.some((one) => one.id === id)
+        const { body: lost } = yield* Effect.scoped(
+          Effect.gen(function* () {
+            yield* linked(side, "one", phone)
+            yield* say(side, "stored before")
+            const message = yield* say(side, "not stored")
+            yield* until(confirmed, wasConfirmed(message.body.id))
+            return message
+          })
+        )
+        const again = yield* anew(
+          Effect.scoped(
+            Effect.gen(function* () {
+              const connection = yield* connect("one")
+              const first = yield* nextEvent(connection, "SeenMessage")
+              const second = yield* nextEvent(connection, "SeenMessage")
+              yield* until(
+                Effect.sync(() => [...side.vault.keys.keys()]),
+                (places) => places.every((place) => !place.startsWith("one/arrival/"))
+              )
+              return [first, second]
+            })
+          )
+        )
+        deepStrictEqual(
+          again.map(({ body }) => body),
+          ["stored before", "not stored"]
+        )
+        assert.strictEqual(again[1]?.platformMessageId, lost.id)
+        const third = yield* anew(
+          Effect.scoped(
+            Effect.gen(function* () {
+              const connection = yield* connect("one")
+              yield* nextEvent(connection, "Connected")
+              yield* say(side, "later")
+              return yield* nextEvent(connection, "SeenMessage")
+            })
+          )
+        )
+        assert.strictEqual(third.body, "later")
+      })
+    ),
+  60_000
+)
+
+it.live(
+  "a message that the other side could not read is sent to him again, as it was, after a restart too",
+  () =>
+    withSide((side, anew) =>
+      Effect.gen(function* () {
+        const sent = yield* Effect.scoped(
+          Effect.gen(function* () {
+            const connection = yield* linked(side, "one", phone)
+            yield* side.control("POST", "/people", { phone: ann })
+            return yield* connection.send({ to: ann, body: "read me", clientId: "m-1" })
+          })
+        )
+        const asked: Array<string> = []
+        const sentText = (id: string) => Effect.sync(() => (asked.push(id), Option.some("read me")))
+        yield* anew(
+          Effect.scoped(
+            Effect.gen(function* () {
+              const connection = yield* connect("one", Option.none(), sentText)
+              yield* nextEvent(connection, "Connected")
+              yield* side.control("POST", "/retries", { id: sent.platformMessageId })
+              yield* until(
+                Effect.map(side.control("GET", "/sent"), ({ body }) => body[0]),
+                ({ text, times }) => times === 2 && text === "read me"
+              )
+            })
+          )
+        )
+        deepStrictEqual(asked, [sent.platformMessageId])
+      })
+    ),
+  60_000
+)
+
+it.live(
+  "unlinking takes the link back on the platform, and says when the platform is away",
+  () =>
+    withSide((side) =>
+      Effect.gen(function* () {
+        const platform = yield* PlatformA
+        yield* Effect.scoped(linked(side, "one", phone))
+        const devices = Effect.map(side.control("GET", "/devices"), ({ body }) => body)
+        assert.strictEqual((yield* devices).length, 1)
+        yield* side.control("POST", "/failures", { reason: "503" })
+        assert.strictEqual((yield* Effect.flip(platform.unlink("one"))).reason, "unavailable")
+        assert.strictEqual((yield* devices).length, 1)
+        yield* platform.unlink("one")
+        deepStrictEqual(yield* devices, [])
       })
     ),
   60_000

@@ -24,6 +24,14 @@ export const makeVault = () => {
             return value === undefined ? [] : [{ keyId, value: Redacted.make(value) }]
           })
         ),
+      keysOfKind: (channelId, kind) =>
+        Effect.sync(() =>
+          [...keys].flatMap(([place, value]) =>
+            place.startsWith(`${channelId}/${kind}/`)
+              ? [{ keyId: place.slice(`${channelId}/${kind}/`.length), value: Redacted.make(value) }]
+              : []
+          )
+        ),
       write: ({ channelId, epoch }, changes) =>
         Effect.suspend(() => {
           if (epochs.get(channelId) !== epoch) return new NotOwner({ channelId })
