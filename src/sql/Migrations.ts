@@ -25,6 +25,7 @@ import pacing from "./migrations/0034_pacing.ts"
 import lanes from "./migrations/0036_lanes.ts"
 import stream from "./migrations/0037_stream.ts"
 import purchases from "./migrations/0039_purchases.ts"
+import refunds from "./migrations/0041_refunds.ts"
 
 /** The database cannot be brought up to date, in one line for the operator: nothing was changed. */
 export class MigrationFailed extends Data.TaggedError("MigrationFailed")<{
@@ -57,7 +58,8 @@ const loader = Migrator.fromRecord({
   "0034_pacing": pacing,
   "0036_lanes": lanes,
   "0037_stream": stream,
-  "0039_purchases": purchases
+  "0039_purchases": purchases,
+  "0041_refunds": refunds
 })
 
 const migrateLock = 7_426_001
