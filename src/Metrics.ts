@@ -29,6 +29,10 @@ export const storeNotifications = Metric.counter("gatehouse_store_notifications_
   description: "Store notifications received, by store and result",
   incremental: true
 })
+export const purchaseDetours = Metric.counter("gatehouse_purchase_detours_total", {
+  description: "Notifications of store A that were not kept and applied in one statement, by reason",
+  incremental: true
+})
 export const messages = Metric.counter("gatehouse_messages_total", {
   description: "Messages stored or sent, by platform, direction and source",
   incremental: true

@@ -63,9 +63,9 @@ import { GrantsHttp } from "./subscription/GrantsHttp.ts"
 import { LedgerHttp } from "./subscription/LedgerHttp.ts"
 import { ReceiptsHttp } from "./subscription/ReceiptsHttp.ts"
 import * as RecordedHistory from "./subscription/RecordedHistory.ts"
+import * as Shortcuts from "./subscription/ShortcutsHttp.ts"
 import { InboundHttp, StoreNotificationsHttp } from "./subscription/StoreNotificationsHttp.ts"
 import { StatsHttp } from "./subscription/StatsHttp.ts"
-import * as SubscriberShortcut from "./subscription/SubscriberShortcutHttp.ts"
 import * as SubscriptionContext from "./subscription/SubscriptionContext.ts"
 import * as Webhooks from "./webhook/Webhooks.ts"
 
@@ -229,6 +229,9 @@ const firstStart = (settings: Settings, announce: (operator: FirstOperator) => E
     )
   )
 
+/** Nobody collects spans; making them costs every request and every statement. */
+const untraced = Layer.setTracerEnabled(false)
+
 /**
  * The whole program. What is named last is started first and stopped last: storage, then actors and services, then the
  * server, which stops accepting before anything else goes.
@@ -239,11 +242,12 @@ export const server = (
   announce: (operator: FirstOperator) => Effect.Effect<void>
 ) =>
   Server.layer({ host: settings.host, port: settings.port, trustProxy: settings.trustProxy }).pipe(
-    Layer.provide([managementApi, gatewayApi, SubscriberShortcut.layer, Mutations.layer]),
+    Layer.provide([managementApi, gatewayApi, Shortcuts.layer, Mutations.layer]),
     Layer.provide(Security.layer),
     Layer.provide([firstStart(settings, announce), Retention.layer(settings.retentionDays)]),
     Layer.provide(services(settings, secrets)),
-    Layer.provide(migrated(settings, { visitor: false }))
+    Layer.provide(migrated(settings, { visitor: false })),
+    Layer.provide(untraced)
   )
 
 /** What the commands about operators need, beside a program that may be running. */

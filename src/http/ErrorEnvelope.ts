@@ -23,6 +23,9 @@ const headersOf = (problem: Problem): Readonly<Record<string, string>> => ({
   ...(problem.retryAfter === undefined ? {} : { "retry-after": String(problem.retryAfter) })
 })
 
+export const answerOf = (problem: Problem) =>
+  problemResponse(problem.status, problem.message, problem.errors, headersOf(problem))
+
 const noRoute = (url: string) => {
   const allowed = allowedMethods(url)
   return allowed.length === 0
@@ -50,9 +53,7 @@ export const enveloped = <E, R>(
   Effect.catchAllCause(app, (cause) => {
     const error = Cause.squash(cause)
     if (Cause.isInterruptedOnly(cause)) return Effect.failCause(cause)
-    if (isProblem(error)) {
-      return Effect.succeed(problemResponse(error.status, error.message, error.errors, headersOf(error)))
-    }
+    if (isProblem(error)) return Effect.succeed(answerOf(error))
     if (error instanceof HttpApiError.HttpApiDecodeError) {
       return Effect.succeed(problemResponse(422, "The given data was invalid.", fieldErrors(error.issues)))
     }

@@ -46,10 +46,11 @@ const withText = (request: HttpServerRequest.HttpServerRequest, text: string): H
 
 /**
  * The request as the API may read it, or why it must not. A declared length is judged at once; a chunked body, whose
- * length nobody declared, is read here up to the limit.
+ * length nobody declared, is read here up to the limit, and so is any that is wanted `whole`.
  */
 export const admit = (
-  request: HttpServerRequest.HttpServerRequest
+  request: HttpServerRequest.HttpServerRequest,
+  options: { readonly whole: boolean }
 ): Effect.Effect<HttpServerRequest.HttpServerRequest, BodyRefusal> => {
   if (!carriesBody(request)) return Effect.succeed(request)
   const length = Number(request.headers["content-length"] ?? 0)
@@ -58,7 +59,7 @@ export const admit = (
   if (!isChunked && length === 0) return Effect.succeed(withText(request, ""))
   const contentType = request.headers["content-type"]
   if (contentType === undefined || !isJson(contentType)) return Effect.fail("not_json")
-  if (!isChunked) return Effect.succeed(request)
+  if (!isChunked && !options.whole) return Effect.succeed(request)
   return Effect.flatMap(
     readChunks(request),
     Option.match({

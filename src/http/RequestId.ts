@@ -5,4 +5,4 @@ const Accepted = Schema.decodeUnknownOption(Schema.String.pipe(Schema.pattern(/^
 
 /** The caller's own id when it sent a valid one, else a new one: on every answer and every log line of the request. */
 export const requestIdOf = (header: string | undefined): Effect.Effect<string> =>
-  Option.match(Accepted(header), { onNone: () => nextId, onSome: Effect.succeed })
+  header === undefined ? nextId : Option.match(Accepted(header), { onNone: () => nextId, onSome: Effect.succeed })

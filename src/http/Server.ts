@@ -2,6 +2,7 @@ import { createServer, type Server as NodeServer } from "node:http"
 import {
   HttpApiBuilder,
   type HttpApp,
+  HttpMiddleware,
   HttpRouter,
   HttpServer,
   HttpServerRequest,
@@ -14,13 +15,13 @@ import { httpResponses } from "../Metrics.ts"
 import { behindProxy } from "./CallerAddress.ts"
 import * as Docs from "./Docs.ts"
 import { Closing } from "./Closing.ts"
-import { enveloped, ErrorEnvelope, problemResponse } from "./ErrorEnvelope.ts"
+import { answerOf, enveloped, ErrorEnvelope, problemResponse } from "./ErrorEnvelope.ts"
 import * as Health from "./Health.ts"
 import * as MetricsRoute from "./MetricsRoute.ts"
 import { type BodyRefusal, admit } from "./RequestBody.ts"
 import { Mutations } from "./Mutations.ts"
 import { requestIdOf } from "./RequestId.ts"
-import { Shortcut } from "./Shortcut.ts"
+import { type Shortcut, Shortcuts } from "./Shortcut.ts"
 
 /** Whatever is longer than an endpoint allows is refused by the endpoint itself, which says so, not by the router. */
 const longestParameter = 8192
@@ -50,40 +51,34 @@ const count = (status: number) => {
  */
 const front = <R>(
   app: HttpApp.Default<never, R>,
-  shortcut: Shortcut["Type"],
+  shortcuts: ReadonlyArray<Shortcut>,
   mutations: Mutations["Type"]
 ): HttpApp.Default<never, R> => {
-  const longWay = (request: HttpServerRequest.HttpServerRequest, requestId: string) =>
-    admit(request).pipe(
-      Effect.flatMap((admitted) =>
-        enveloped(
-          mutations.around(
-            admitted,
-            requestId,
-            Effect.provideService(app, HttpServerRequest.HttpServerRequest, admitted)
-          )
-        )
+  const longWay = (admitted: HttpServerRequest.HttpServerRequest, requestId: string) =>
+    mutations.around(admitted, requestId, Effect.provideService(app, HttpServerRequest.HttpServerRequest, admitted))
+  const shortWay = (shortcut: Shortcut, admitted: HttpServerRequest.HttpServerRequest, requestId: string) =>
+    Effect.matchEffect(shortcut.answer(admitted), {
+      onFailure: (problem) => Effect.succeed(answerOf(problem)),
+      onSuccess: Option.match({ onNone: () => longWay(admitted, requestId), onSome: Effect.succeed })
+    })
+  const answered = (request: HttpServerRequest.HttpServerRequest, requestId: string) => {
+    const shortcut = shortcuts.find(({ matches }) => matches(request))
+    const whole = shortcut?.readsBody === true
+    const answer = Effect.catchIf(
+      Effect.flatMap(admit(request, { whole }), (admitted) =>
+        enveloped(shortcut === undefined ? longWay(admitted, requestId) : shortWay(shortcut, admitted, requestId))
       ),
-      Effect.catchIf(isRefusal, (refusal) => Effect.succeed(refused(refusal)))
+      isRefusal,
+      (refusal) => Effect.succeed(refused(refusal))
     )
-  const shortWay = (request: HttpServerRequest.HttpServerRequest, requestId: string) =>
-    enveloped(
-      Effect.flatMap(
-        shortcut.answer(request),
-        Option.match({ onNone: () => longWay(request, requestId), onSome: Effect.succeed })
-      )
-    )
+    return shortcut === undefined || whole ? Effect.annotateLogs(answer, "request_id", requestId) : answer
+  }
   return Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
     Effect.flatMap(requestIdOf(request.headers["x-request-id"]), (requestId) =>
-      Effect.map(
-        shortcut.matches(request)
-          ? shortWay(request, requestId)
-          : Effect.annotateLogs(longWay(request, requestId), "request_id", requestId),
-        (response) => {
-          count(response.status)
-          return HttpServerResponse.setHeaders(response, { "x-request-id": requestId, "cache-control": "no-store" })
-        }
-      )
+      Effect.map(answered(request, requestId), (response) => {
+        count(response.status)
+        return HttpServerResponse.setHeaders(response, { "x-request-id": requestId, "cache-control": "no-store" })
+      })
     )
   )
 }
@@ -110,15 +105,16 @@ const listening = (address: { readonly host: string; readonly port: number }) =>
 
 /** Both APIs and the operational routes on one port. Who implements the groups of the APIs is given from outside. */
 export const layer = (options: { readonly host: string; readonly port: number; readonly trustProxy: boolean }) =>
-  Effect.all([HttpApiBuilder.httpApp, Shortcut, Mutations]).pipe(
+  Effect.all([HttpApiBuilder.httpApp, Shortcuts, Mutations]).pipe(
     HttpRouter.withRouterConfig({ maxParamLength: longestParameter }),
-    Effect.map(([app, shortcut, mutations]) => {
-      const served = front(app, shortcut, mutations)
+    Effect.map(([app, shortcuts, mutations]) => {
+      const served = front(app, shortcuts, mutations)
       return HttpServer.serve(options.trustProxy ? behindProxy(served) : served)
     }),
     Layer.unwrapEffect,
     Layer.provide([HttpApiBuilder.Router.Live, HttpApiBuilder.Middleware.layer]),
     HttpServer.withLogAddress,
+    HttpMiddleware.withTracerDisabledWhen(() => true),
     Layer.provide([ErrorEnvelope, Health.operational, Docs.layer, MetricsRoute.layer]),
     Layer.provide(HttpApiBuilder.api(ServiceApi)),
     Layer.provideMerge(listening({ host: options.host, port: options.port })),

@@ -25,6 +25,7 @@ import pacing from "./migrations/0034_pacing.ts"
 import lanes from "./migrations/0036_lanes.ts"
 import stream from "./migrations/0037_stream.ts"
 import purchases from "./migrations/0039_purchases.ts"
+import refunds from "./migrations/0041_refunds.ts"
 import loginAttempts from "./migrations/0045_login_attempts.ts"
 
 /** The database cannot be brought up to date, in one line for the operator: nothing was changed. */
@@ -59,6 +60,7 @@ const loader = Migrator.fromRecord({
   "0036_lanes": lanes,
   "0037_stream": stream,
   "0039_purchases": purchases,
+  "0041_refunds": refunds,
   "0045_login_attempts": loginAttempts
 })
 

@@ -528,6 +528,7 @@ CREATE TABLE transactions (
   created_at timestamp with time zone NOT NULL,
   covered_until timestamp with time zone,
   signed_at timestamp with time zone,
+  refunded_micros bigint,
   CONSTRAINT transactions_app_id_fkey FOREIGN KEY (app_id) REFERENCES apps(id) ON DELETE CASCADE,
   CONSTRAINT transactions_app_id_store_environment_store_transaction_id_key UNIQUE (app_id, store, environment, store_transaction_id),
   CONSTRAINT transactions_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id),

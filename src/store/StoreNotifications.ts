@@ -1,4 +1,4 @@
-import { Context, Data, type DateTime, type Effect, type Option } from "effect"
+import { Context, Data, type DateTime, type Effect, Option } from "effect"
 import type { Environment, PurchaseFact } from "./domain/PurchaseFact.ts"
 import type { StoreDown } from "./StoreTrouble.ts"
 
@@ -24,10 +24,20 @@ export interface StoreNotification {
   readonly fact: Option.Option<PurchaseFact>
 }
 
+/** One that may be of any app: `bundleId` says of which, and is none where it is about no app. */
+export interface OpenedNotification extends StoreNotification {
+  readonly bundleId: Option.Option<string>
+}
+
+/** What is about no app is let through: it changes nothing. */
+export const isOfApp = ({ bundleId }: OpenedNotification, ours: Option.Option<string>): boolean =>
+  Option.isNone(bundleId) || Option.contains(ours, bundleId.value)
+
 /**
  * Port: reads what store A pushes (subscription management, part 4, "Inbound store notifications"; contract, part 3,
  * "Store notifications"). `signedPayload` is the compact JWS as sent; `bundleId` is the app's own, and a payload for any
  * other is refused. When the app has none, every payload is. `StoreDown`: whether it is genuine cannot be told now.
+ * `open` leaves it to the caller to refuse what is of another app.
  */
 export class StoreANotifications extends Context.Tag("gatehouse/store/StoreANotifications")<
   StoreANotifications,
@@ -36,5 +46,6 @@ export class StoreANotifications extends Context.Tag("gatehouse/store/StoreANoti
       readonly signedPayload: string
       readonly bundleId: Option.Option<string>
     }) => Effect.Effect<StoreNotification, NotificationRefused | StoreDown>
+    readonly open: (signedPayload: string) => Effect.Effect<OpenedNotification, NotificationRefused | StoreDown>
   }
 >() {}

@@ -66,6 +66,15 @@ export class CatchUpRepo extends Effect.Service<CatchUpRepo>()("gatehouse/subscr
       }),
       Effect.orDie
     )
+    /** Something that the store told could not be taken: it is to be asked for again, from where the app was last in step. */
+    const missed = Effect.fn("CatchUpRepo.missed")(
+      SqlSchema.void({
+        Request: Schema.Struct({ appId: AppId, dueAt: Moment }),
+        execute: ({ appId, dueAt }) => sql`
+          UPDATE store_catch_ups SET due_at = ${dueAt} WHERE app_id = ${appId} AND due_at IS NULL`
+      }),
+      Effect.orDie
+    )
     /** There is nothing to ask the store with. */
     const forget = Effect.fn("CatchUpRepo.forget")(
       SqlSchema.void({
@@ -75,6 +84,6 @@ export class CatchUpRepo extends Effect.Service<CatchUpRepo>()("gatehouse/subscr
       }),
       Effect.orDie
     )
-    return { planAll, planNew, takeDue, caughtUp, postpone, forget } as const
+    return { planAll, planNew, takeDue, caughtUp, postpone, missed, forget } as const
   })
 }) {}

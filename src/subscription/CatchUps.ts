@@ -39,7 +39,7 @@ export class CatchUps extends Context.Tag("gatehouse/subscription/CatchUps")<
         Effect.flatMap(Effect.all([credentials.appsOf("store_a"), DateTime.now]), ([apps, now]) => plan(apps, now))
 
       const receive = Effect.fn("CatchUps.receive")(function* (app: App, signedPayload: string) {
-        const { status } = yield* notifications.receiveFromStoreA(app, signedPayload)
+        const { status } = yield* notifications.receivePast(app, signedPayload)
         return status === "accepted" ? 1 : 0
       })
 

@@ -44,7 +44,7 @@ export class CustomerListRepo extends Effect.Service<CustomerListRepo>()("gateho
             ${sql.literal(heldColumn)},
             coalesce((
               SELECT jsonb_object_agg(paid.currency, paid.micros) FROM (
-                SELECT currency, sum(price_micros) AS micros FROM transactions
+                SELECT currency, sum(price_micros - coalesce(refunded_micros, 0)) AS micros FROM transactions
                 WHERE customer_id = customers.id AND environment = 'production' AND ownership_type = 'purchased'
                   AND refunded_at IS NULL AND currency IS NOT NULL AND price_micros IS NOT NULL
                 GROUP BY currency

@@ -116,15 +116,21 @@ export class Customers extends Context.Tag("gatehouse/subscription/Customers")<
 
 /** One who was never seen before. */
 export const firstSight = (id: string, appUserId: AppUserId, now: DateTime.Utc): Customer =>
-  Customer.make({
-    id: CustomerId.make(id),
-    appUserId,
-    originalAppUserId: Option.none(),
-    isAnonymous: isAnonymous(appUserId),
-    firstSeen: now,
-    lastSeen: now,
-    erasedAt: Option.none()
-  })
+  Customer.make(
+    {
+      id: CustomerId.make(id, derived),
+      appUserId,
+      originalAppUserId: Option.none(),
+      isAnonymous: isAnonymous(appUserId),
+      firstSeen: now,
+      lastSeen: now,
+      erasedAt: Option.none()
+    },
+    derived
+  )
+
+/** A name that was checked, and a new id. */
+const derived = { disableValidation: true }
 
 export const arrivalOf = ({ appUserId, id, isAnonymous }: Customer): NewEvent => ({
   cause: `customer.created:${id}`,

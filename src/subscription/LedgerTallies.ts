@@ -47,10 +47,10 @@ const byKind = (sql: SqlClient.SqlClient) => {
     sold: sql`
       SELECT spans.app_id, spans.environment, rows.day, 'sold' AS kind, store, product_identifier, NULL::text, currency,
         NULL::bigint, NULL::int, count(*), sum(price_micros)::bigint,
-        coalesce(sum(price_micros) FILTER (WHERE refunded_at IS NOT NULL), 0)::bigint
+        coalesce(sum(CASE WHEN refunded_at IS NULL THEN refunded_micros ELSE price_micros END), 0)::bigint
       FROM spans CROSS JOIN LATERAL (
         SELECT (purchase_date AT TIME ZONE 'UTC')::date AS day, store, product_identifier, currency, price_micros,
-          refunded_at
+          refunded_at, refunded_micros
         FROM transactions
         WHERE ${mine("transactions")} AND price_micros > 0 AND currency IS NOT NULL
         AND purchase_date >= spans.since AND purchase_date < spans.until ${spanBySpan}

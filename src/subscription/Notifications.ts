@@ -1,12 +1,19 @@
 import { SqlClient } from "@effect/sql"
 import { Context, DateTime, Effect, Exit, Layer, Metric, Option } from "effect"
-import type { App } from "../catalog/domain/App.ts"
+import { AppNotFound, Apps } from "../catalog/Apps.ts"
+import type { App, AppId } from "../catalog/domain/App.ts"
 import { nextId } from "../kit/Id.ts"
-import { securityEvents, storeNotifications } from "../Metrics.ts"
+import { purchaseDetours, securityEvents, storeNotifications } from "../Metrics.ts"
 import type { PurchaseFact } from "../store/domain/PurchaseFact.ts"
-import { type NotificationRefused, type StoreNotification, StoreANotifications } from "../store/StoreNotifications.ts"
+import {
+  isOfApp,
+  NotificationRefused,
+  type OpenedNotification,
+  StoreANotifications
+} from "../store/StoreNotifications.ts"
 import { sentenceOf, type StoreDown } from "../store/StoreTrouble.ts"
 import { Outbox } from "../webhook/Outbox.ts"
+import { CatchUpRepo } from "./CatchUpRepo.ts"
 import { pauseAfter } from "./domain/Agenda.ts"
 import { InboxEntry, NotificationId, type NotificationState, type WaitingNotification } from "./domain/Inbox.ts"
 import { InboxRepo } from "./InboxRepo.ts"
@@ -25,8 +32,16 @@ export interface Acknowledged {
 export class Notifications extends Context.Tag("gatehouse/subscription/Notifications")<
   Notifications,
   {
-    /** `StoreDown`: nothing of it is kept, the store must repeat it. */
+    /**
+     * As store A pushes it. `StoreDown`: nothing of it is kept; the store repeats it, and is asked for it besides. An
+     * archived app is not found.
+     */
     readonly receiveFromStoreA: (
+      appId: AppId,
+      signedPayload: string
+    ) => Effect.Effect<Acknowledged, NotificationRefused | StoreDown | AppNotFound>
+    /** One of store A's history. `StoreDown`: nothing of it is kept. */
+    readonly receivePast: (
       app: App,
       signedPayload: string
     ) => Effect.Effect<Acknowledged, NotificationRefused | StoreDown>
@@ -48,6 +63,8 @@ export class Notifications extends Context.Tag("gatehouse/subscription/Notificat
       const sql = yield* SqlClient.SqlClient
       const storeA = yield* StoreANotifications
       const inbox = yield* InboxRepo
+      const catchUps = yield* CatchUpRepo
+      const apps = yield* Apps
       const purchases = yield* Purchases
       const outbox = yield* Outbox
 
@@ -91,42 +108,81 @@ export class Notifications extends Context.Tag("gatehouse/subscription/Notificat
           Option.match({ onNone: () => effect, onSome: () => sql.withTransaction(effect) })
         )
 
-      /** Keeps and applies in one go what can be; what fails so is kept first, and applied then. */
-      const accept = Effect.fnUntraced(function* (
-        app: App,
-        { environment, fact, notificationId, signedAt, subtype, type }: StoreNotification,
+      const detour = (reason: keyof typeof detours) => Effect.as(Metric.increment(detours[reason]), Option.none())
+
+      /** Keeps and applies in one go what can be: that needs no look at the app. */
+      const acceptAtOnce = Effect.fnUntraced(function* (
+        appId: AppId,
+        { bundleId, fact }: OpenedNotification,
+        entry: InboxEntry,
         payload: string
       ) {
-        const id = NotificationId.make(yield* nextId)
-        const told = { id, store: "store_a", notificationId, type, subtype, environment, signedAt } as const
-        const receivedAt = yield* DateTime.now
-        const entry = (state: NotificationState, reason: Option.Option<string>) =>
-          InboxEntry.make({ ...told, receivedAt, state, reason })
-        if (Option.isNone(fact)) {
-          return yield* keep(app, entry("ignored", Option.some("changes no purchase")), fact, payload)
+        const arrival = Option.all({ fact, bundleId })
+        if (Option.isNone(arrival)) return Option.none()
+        const whole = { entry, payload, bundleId: arrival.value.bundleId }
+        const course = yield* Effect.exit(apart(purchases.accept(appId, arrival.value.fact, whole)))
+        if (Exit.isSuccess(course)) {
+          return course.value === "applied"
+            ? Option.some({ status: "accepted", id: entry.id } as const)
+            : yield* detour(course.value)
         }
-        const arrival = { entry: entry("applied", Option.none()), payload }
-        const atOnce = yield* Effect.exit(apart(purchases.accept(app.id, fact.value, arrival)))
-        return Exit.isSuccess(atOnce) && atOnce.value
-          ? ({ status: "accepted", id } as const)
-          : yield* keep(app, entry("pending", Option.none()), fact, payload)
+        yield* Effect.logDebug("a store notification could not be kept and applied at once", course.cause)
+        return yield* detour("failed")
       })
 
-      const receiveFromStoreA = Effect.fnUntraced(
-        function* (app: App, signedPayload: string) {
-          const notification = yield* storeA.read({ signedPayload, bundleId: app.bundleId })
-          const acknowledged = yield* accept(app, notification, signedPayload)
-          yield* counted(acknowledged.status)
-          return acknowledged
-        },
-        Effect.tapErrorTag("NotificationRefused", ({ detail, reason }) =>
-          Effect.logWarning("refused a store notification").pipe(
-            Effect.annotateLogs({ store: "store_a", reason, detail }),
-            Effect.zipRight(Metric.increment(Metric.tagged(securityEvents, "kind", "forged_notification"))),
-            Effect.zipRight(counted("refused"))
-          )
+      /** What fails at once is kept first, and applied then. */
+      const accept = Effect.fnUntraced(function* <E>(
+        appId: AppId,
+        opened: OpenedNotification,
+        payload: string,
+        appOf: Effect.Effect<App, E>
+      ) {
+        const { environment, fact, notificationId, signedAt, subtype, type } = opened
+        const told = { store: "store_a", notificationId, type, subtype, environment, signedAt } as const
+        const [id, receivedAt] = [NotificationId.make(yield* nextId, checked), yield* DateTime.now]
+        const entry = (state: NotificationState, reason: Option.Option<string>) =>
+          InboxEntry.make({ ...told, id, receivedAt, state, reason }, checked)
+        const accepted = yield* acceptAtOnce(appId, opened, entry("applied", Option.none()), payload)
+        if (Option.isSome(accepted)) return accepted.value
+        const app = yield* appOf
+        if (!isOfApp(opened, app.bundleId)) {
+          return yield* new NotificationRefused({ reason: "bundle", detail: "another bundle id" })
+        }
+        return yield* Option.isNone(fact)
+          ? keep(app, entry("ignored", Option.some("changes no purchase")), fact, payload)
+          : keep(app, entry("pending", Option.none()), fact, payload)
+      })
+
+      const received = <E>(appId: AppId, signedPayload: string, appOf: Effect.Effect<App, E>) =>
+        storeA.open(signedPayload).pipe(
+          Effect.flatMap((opened) => accept(appId, opened, signedPayload, appOf)),
+          Effect.tap(({ status }) => counted(status))
         )
-      )
+
+      const listening = Effect.fn("Notifications.listening")(function* (appId: AppId) {
+        const app = yield* apps.byId(appId)
+        return Option.isNone(app) || app.value.status === "archived" ? yield* new AppNotFound() : app.value
+      })
+
+      const recordRefusal = ({ detail, reason }: NotificationRefused) =>
+        Effect.logWarning("refused a store notification").pipe(
+          Effect.annotateLogs({ store: "store_a", reason, detail }),
+          Effect.zipRight(Metric.increment(Metric.tagged(securityEvents, "kind", "forged_notification"))),
+          Effect.zipRight(counted("refused"))
+        )
+
+      /** The store does not repeat for ever, and in its sandbox not at all. */
+      const askForIt = Effect.fn("Notifications.askForIt")(function* (appId: AppId) {
+        const dueAt = DateTime.addDuration(yield* DateTime.now, pauseAfter(1, Option.none()))
+        yield* catchUps.missed({ appId, dueAt })
+      })
+
+      const receiveFromStoreA = (appId: AppId, signedPayload: string) =>
+        Effect.catchTags(received(appId, signedPayload, listening(appId)), {
+          NotificationRefused: (refusal) =>
+            listening(appId).pipe(Effect.zipRight(recordRefusal(refusal)), Effect.zipRight(refusal)),
+          StoreDown: (down) => listening(appId).pipe(Effect.zipRight(askForIt(appId)), Effect.zipRight(down))
+        })
 
       const again = Effect.fn("Notifications.again")(function* (
         app: App,
@@ -150,6 +206,12 @@ export class Notifications extends Context.Tag("gatehouse/subscription/Notificat
 
       return Notifications.of({
         receiveFromStoreA,
+        receivePast: (app, signedPayload) =>
+          Effect.tapErrorTag(
+            received(app.id, signedPayload, Effect.succeed(app)),
+            "NotificationRefused",
+            recordRefusal
+          ),
         again: (app, waiting) =>
           Effect.catchTags(again(app, waiting), {
             NotificationRefused: ({ detail }) => waitOn(waiting, `verifies no longer: ${detail}`),
@@ -159,7 +221,7 @@ export class Notifications extends Context.Tag("gatehouse/subscription/Notificat
           inbox.page({ appId, state: Option.getOrNull(state), before: Option.getOrNull(before), limit })
       })
     })
-  ).pipe(Layer.provide(InboxRepo.Default))
+  ).pipe(Layer.provide([InboxRepo.Default, CatchUpRepo.Default]))
 }
 
 const counter = (result: Acknowledged["status"] | "refused") =>
@@ -171,5 +233,12 @@ const counters = {
   ignored: counter("ignored"),
   refused: counter("refused")
 }
+
+/** The notification was decoded, and with that checked. */
+const checked = { disableValidation: true }
+
+const detourBy = (reason: "special" | "changed" | "failed") => Metric.tagged(purchaseDetours, "reason", reason)
+
+const detours = { special: detourBy("special"), changed: detourBy("changed"), failed: detourBy("failed") }
 
 const counted = (result: keyof typeof counters) => Metric.increment(counters[result])

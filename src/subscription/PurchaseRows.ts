@@ -72,7 +72,7 @@ export const factRow = (subscriptionId: SubscriptionId, fact: PurchaseFact): Row
 /** The newest word of the store on the period of a statement, which may come from a later statement. */
 export const transactionRow = (place: Place, id: string, plan: PurchasePlan): Row => {
   const { coveredUntil, subscription, transaction } = plan
-  const { currency, priceMicros, refundedAt } = ledgerEntry(transaction)
+  const { currency, priceMicros, refundedAt, refundedMicros } = ledgerEntry(transaction)
   return {
     id,
     app_id: place.appId,
@@ -88,6 +88,7 @@ export const transactionRow = (place: Place, id: string, plan: PurchasePlan): Ro
     purchase_date: DateTime.formatIso(transaction.purchaseDate),
     expires_date: momentOrNull(transaction.expiresDate),
     refunded_at: momentOrNull(refundedAt),
+    refunded_micros: Option.getOrNull(refundedMicros),
     price_micros: Option.getOrNull(priceMicros),
     currency: Option.getOrNull(currency),
     covered_until: momentOrNull(coveredUntil),
@@ -128,6 +129,6 @@ export const columns: { readonly [Table in keyof PurchaseRows]: string } = {
   store_facts: "subscription_id, fact_id, signed_at, fact",
   transactions: `id, app_id, customer_id, subscription_id, store, environment, store_transaction_id,
     original_transaction_id, product_identifier, period_type, ownership_type, purchase_date, expires_date, refunded_at,
-    price_micros, currency, covered_until, created_at`,
+    refunded_micros, price_micros, currency, covered_until, created_at`,
   domain_events: "id, app_id, type, cause, app_user_id, store, environment, subscription_id, data, created_at"
 }

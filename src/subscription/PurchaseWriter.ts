@@ -15,9 +15,10 @@ import { Events, type NewEvent } from "./Events.ts"
 import { PurchaseRepo } from "./PurchaseRepo.ts"
 import { customerRow, eventRow, factRow, notificationRow, subscriptionRow, transactionRow } from "./PurchaseRows.ts"
 
-/** A notification that nobody has kept yet, with the store's signed words. */
+/** A notification that nobody has kept yet, with the store's signed words, and the bundle id of the app that it is for. */
 export interface Arrival {
   readonly entry: InboxEntry
+  readonly bundleId: string
   readonly payload: string
 }
 

@@ -29,6 +29,12 @@ export interface Claim {
 }
 
 /**
+ * How a statement went at once: it is applied; or with nothing done, because there is more to it (it came before, changes
+ * nothing, concerns somebody erased), or because what it rests on was changed in the meantime.
+ */
+export type Course = "applied" | "special" | "changed"
+
+/**
  * Turns a store's statement into state, ledger and domain events, inside the caller's transaction. Repeats change
  * nothing; the order of arrival does not matter (contract, part 3, "Store notifications").
  */
@@ -39,10 +45,10 @@ export class Purchases extends Context.Tag("gatehouse/subscription/Purchases")<
     readonly hold: (appId: AppId, fact: PurchaseFact) => Effect.Effect<void>
     readonly apply: (appId: AppId, fact: PurchaseFact) => Effect.Effect<void>
     /**
-     * Keeps a notification and applies its statement at once. False, with nothing done, when that takes the long way: it
-     * came before, changes nothing, or concerns somebody erased. It may also die on what others do at the same time.
+     * Keeps a notification and applies its statement at once, if it is for that app and the app is not archived. It may
+     * also die on what others do at the same time.
      */
-    readonly accept: (appId: AppId, fact: PurchaseFact, arrival: Arrival) => Effect.Effect<boolean>
+    readonly accept: (appId: AppId, fact: PurchaseFact, arrival: Arrival) => Effect.Effect<Course>
     /** The same for somebody who proves the purchase, and to whom it belongs from now on. */
     readonly claim: (
       appId: AppId,
@@ -164,30 +170,32 @@ export class Purchases extends Context.Tag("gatehouse/subscription/Purchases")<
 
       /**
        * The way of almost every statement: of a chain and a customer that one look shows or, with a notification, of new
-       * ones. False, with nothing written, when there is more to it.
+       * ones.
        */
       const swift = Effect.fnUntraced(function* (appId: AppId, fact: PurchaseFact, arrival: Option.Option<Arrival>) {
-        if (isOneTime(fact)) return false
+        if (isOneTime(fact)) return "special"
         const { environment, originalTransactionId, store } = fact
         const name = nameIn(fact)
         const seen = yield* purchases.look({
           ...{ appId, store, environment, originalTransactionId },
-          appUserId: Option.getOrNull(name)
+          appUserId: Option.getOrNull(name),
+          bundleId: Option.getOrNull(Option.map(arrival, ({ bundleId }) => bundleId))
         })
-        if (seen.isErased || worthOf(seen.facts, fact)._tag !== "Apply") return false
+        if (!seen.isOurs || seen.isErased || worthOf(seen.facts, fact)._tag !== "Apply") return "special"
         const isNew = Option.isNone(seen.subscriptionId)
         const known = Option.all({ id: seen.customerId, appUserId: seen.appUserId })
         const mayCome = Option.isNone(known) && isNew && Option.isSome(arrival)
         const newcomer = mayCome ? Option.some(yield* stranger(name)) : Option.none()
         const owner = Option.orElse(known, () => newcomer)
-        if (Option.isNone(owner)) return false
+        if (Option.isNone(owner)) return "special"
         const subscriptionId = yield* Option.match(seen.subscriptionId, {
-          onNone: () => Effect.map(nextId, (unique) => SubscriptionId.make(unique)),
+          onNone: () => Effect.map(nextId, (unique) => SubscriptionId.make(unique, derived)),
           onSome: Effect.succeed
         })
         const { appUserId, id } = owner.value
         const whole = { owner: { id, appUserId, isErased: false }, newcomer, arrival, isNew, isHeard: seen.isHeard }
-        return yield* writer.write({ ...whole, appId, subscriptionId, known: seen.facts, fact })
+        const isWritten = yield* writer.write({ ...whole, appId, subscriptionId, known: seen.facts, fact })
+        return isWritten ? "applied" : "changed"
       })
 
       return Purchases.of({
@@ -195,7 +203,7 @@ export class Purchases extends Context.Tag("gatehouse/subscription/Purchases")<
         accept: (appId, fact, arrival) => swift(appId, fact, Option.some(arrival)),
         apply: Effect.fn("Purchases.apply")(function* (appId, fact) {
           yield* subscriptions.lockChain(appId, fact)
-          if (yield* swift(appId, fact, Option.none())) return
+          if ((yield* swift(appId, fact, Option.none())) === "applied") return
           yield* record(appId, fact, yield* chainOf(appId, fact))
         }),
         claim: Effect.fn("Purchases.claim")(function* (appId, fact, claim) {
@@ -207,9 +215,13 @@ export class Purchases extends Context.Tag("gatehouse/subscription/Purchases")<
   ).pipe(Layer.provide([SubscriptionRepo.Default, PurchaseRepo.Default, PurchaseWriter.layer, OneTimePurchases.layer]))
 }
 
+/** A new id needs no check. */
+const derived = { disableValidation: true }
+
 /** The customer whom the purchase itself names. */
-const nameIn = ({ accountToken }: PurchaseFact): Option.Option<AppUserId> =>
-  Option.filter(accountToken, Schema.is(AppUserId))
+const nameIn = ({ accountToken }: PurchaseFact): Option.Option<AppUserId> => Option.filter(accountToken, isName)
+
+const isName = Schema.is(AppUserId)
 
 const stranger = (name: Option.Option<AppUserId>): Effect.Effect<Customer> =>
   Effect.zipWith(nextId, DateTime.now, (id, now) =>

@@ -23,6 +23,10 @@ const entryItem = (entry: InboxEntry) => ({
   received_at: DateTime.formatIso(entry.receivedAt)
 })
 
+const noApp = new NotFound({ message: "No such app." })
+
+const idNamed = (name: string) => Effect.mapError(Schema.decodeUnknown(AppId)(name), () => noApp)
+
 const acknowledgement = ({ id, status }: Acknowledged) => ({ data: { status, uuid: id } })
 
 const refused = new Unauthenticated({ message: "The notification is not what it claims to be." })
@@ -32,6 +36,15 @@ const undecided = new Unavailable({
   retryAfter: 300
 })
 
+/** What store A pushes, and what it is answered. */
+export const receiveFromStoreA = (notifications: Notifications["Type"], appId: AppId, signedPayload: string) =>
+  notifications
+    .receiveFromStoreA(appId, signedPayload)
+    .pipe(
+      Effect.map(acknowledgement),
+      Effect.catchTags({ NotificationRefused: () => refused, StoreDown: () => undecided, AppNotFound: () => noApp })
+    )
+
 export const InboundHttp = HttpApiBuilder.group(ServiceApi, "inbound", (handlers) =>
   Effect.gen(function* () {
     const apps = yield* Apps
@@ -40,20 +53,15 @@ export const InboundHttp = HttpApiBuilder.group(ServiceApi, "inbound", (handlers
     const storeB = yield* StoreBNotifications
 
     const appNamed = Effect.fnUntraced(function* (name: string) {
-      const id = Schema.decodeUnknownOption(AppId)(name)
-      const app = Option.isNone(id) ? Option.none() : yield* apps.byId(id.value)
-      if (Option.isNone(app) || app.value.status === "archived") {
-        return yield* new NotFound({ message: "No such app." })
-      }
-      return app.value
+      const app = yield* Effect.flatMap(idNamed(name), apps.byId)
+      return Option.isNone(app) || app.value.status === "archived" ? yield* noApp : app.value
     })
 
     return handlers
       .handle("storeANotification", ({ path, payload }) =>
         Effect.gen(function* () {
-          const app = yield* appNamed(path.app)
-          return acknowledgement(yield* notifications.receiveFromStoreA(app, payload.signedPayload))
-        }).pipe(Effect.catchTags({ NotificationRefused: () => refused, StoreDown: () => undecided }))
+          return yield* receiveFromStoreA(notifications, yield* idNamed(path.app), payload.signedPayload)
+        })
       )
       .handle("storeBNotification", ({ headers, path, payload }) =>
         Effect.gen(function* () {

@@ -46,7 +46,8 @@ export class TransactionRepo extends Effect.Service<TransactionRepo>()("gatehous
               createdAt: DateTime.toDateUtc(row.now)
             })}
             ON CONFLICT (app_id, store, environment, store_transaction_id) DO UPDATE SET
-              expires_date = excluded.expires_date, refunded_at = excluded.refunded_at, price_micros = excluded.price_micros,
+              expires_date = excluded.expires_date, refunded_at = excluded.refunded_at,
+              refunded_micros = excluded.refunded_micros, price_micros = excluded.price_micros,
               currency = excluded.currency, signed_at = excluded.signed_at
             WHERE transactions.signed_at < excluded.signed_at`
         ),

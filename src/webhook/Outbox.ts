@@ -1,4 +1,4 @@
-import type { SqlError, Statement } from "@effect/sql"
+import type { SqlError } from "@effect/sql"
 import { Context, DateTime, type Effect } from "effect"
 import type { EndpointId, Owner } from "./domain/Webhook.ts"
 
@@ -33,8 +33,11 @@ export class Outbox extends Context.Tag("gatehouse/webhook/Outbox")<
   {
     readonly transaction: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | SqlError.SqlError, R>
     readonly publish: (events: ReadonlyArray<OutboundEvent>) => Effect.Effect<void>
-    /** An SQL condition, for who reads anyway: whether the owner has an active endpoint, without which nobody is told. */
-    readonly isHeard: (ownerId: string) => Statement.Fragment
+    /**
+     * An SQL condition, for who reads anyway: whether the owner has an active endpoint, without which nobody is told.
+     * `owner` is SQL, too: a parameter or a column.
+     */
+    readonly isHeard: (owner: string) => string
     /** Tells endpoints that they or their deliveries were changed: after the commit where a transaction is open. */
     readonly wake: (ids: ReadonlyArray<EndpointId>) => Effect.Effect<void>
   }

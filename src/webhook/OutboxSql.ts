@@ -111,7 +111,7 @@ export const layer = Layer.scoped(
           })
         )
       },
-      isHeard: (ownerId) => sql`EXISTS (SELECT FROM webhook_endpoints WHERE owner_id = ${ownerId}::uuid AND is_active)`,
+      isHeard: (owner) => `EXISTS (SELECT FROM webhook_endpoints WHERE owner_id = ${owner}::uuid AND is_active)`,
       wake: (ids) =>
         Effect.flatMap(
           FiberRef.get(open),

@@ -22,7 +22,7 @@ export const layer = Layer.effect(
             VALUES (${eventId}, ${owner.id}, ${event}, ${JSON.stringify(data)}::jsonb)`,
           { discard: true }
         ).pipe(Effect.orDie),
-      isHeard: () => sql`true`,
+      isHeard: () => "true",
       wake: () => Effect.void
     })
   })

@@ -5,11 +5,8 @@ import { call } from "../support/Api.ts"
 import * as Gatehouse from "../support/Gatehouse.ts"
 import { hurry } from "../support/Hurry.ts"
 import { answered, makeTeam, World } from "../support/StoreBWorld.ts"
-import { p256Key } from "../support/StoreKeys.ts"
-import { buy, makeApp, makeWorld, type World as StoreAWorld } from "../support/Story.ts"
+import { buy, giveCredential, makeApp, makeWorld } from "../support/Story.ts"
 import { until } from "../support/Until.ts"
-
-const issuer = "57246542-96fe-1a63-e053-0824d011072a"
 
 layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("an app of store B, left alone", (it) => {
   it.effect("applies what waited for the store, without a repeat", () =>
@@ -68,28 +65,6 @@ const eventsOf = (url: string, app: { readonly id: string; readonly token: strin
     call("GET", `${url}/api/v1/apps/${app.id}/events?type=${type}`, { token: app.token }),
     ({ body }): number => body.data.length
   )
-
-const giveCredential = Effect.fn(function* (
-  world: StoreAWorld,
-  url: string,
-  app: { readonly id: string; readonly token: string }
-) {
-  const key = p256Key()
-  yield* call("POST", `${world.storeA.url}/_control/keys`, {
-    body: { issuer_id: issuer, key_id: "KEY0000001", bundle_id: "com.example.notes", private_key: key }
-  })
-  const credential = {
-    platform: "store_a",
-    store_a_issuer_id: issuer,
-    store_a_key_id: "KEY0000001",
-    store_a_private_key: key
-  }
-  const { status } = yield* call("POST", `${url}/api/v1/apps/${app.id}/credentials`, {
-    token: app.token,
-    body: credential
-  })
-  strictEqual(status, 201)
-})
 
 describe("an app of store A, left alone", () => {
   it.scopedLive(

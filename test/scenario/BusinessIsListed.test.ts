@@ -77,6 +77,7 @@ layer(Program.layer, { excludeTestServices: true })("an app's business is listed
         "price",
         "product_identifier",
         "purchase_date",
+        "refunded_amount",
         "refunded_at",
         "store",
         "store_transaction_id",
@@ -86,6 +87,8 @@ layer(Program.layer, { excludeTestServices: true })("an app's business is listed
       assert.deepInclude(renewal, { price: 9.99, currency: "USD", refunded_at: null, ownership_type: "purchased" })
       assert.strictEqual(renewal.original_transaction_id, started.store_transaction_id)
       assert.isString(yearly.refunded_at)
+      assert.isNotNull(yearly.price)
+      assert.strictEqual(yearly.refunded_amount, yearly.price)
       deepStrictEqual(yield* lines("environment=sandbox"), ["ben pro.monthly sandbox"])
       deepStrictEqual(yield* lines("product_identifier=pro.yearly"), ["ann pro.yearly production"])
       assert.strictEqual((yield* lines("app_user_id=ann")).length, 3)

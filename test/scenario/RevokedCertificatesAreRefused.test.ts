@@ -3,7 +3,7 @@ import { assertTrue, deepStrictEqual, strictEqual } from "@effect/vitest/utils"
 import { Effect } from "effect"
 import { call } from "../support/Api.ts"
 import * as Gatehouse from "../support/Gatehouse.ts"
-import { buy, eventually, makeApp, makeWorld } from "../support/Story.ts"
+import { buy, eventually, giveCredential, makeApp, makeWorld } from "../support/Story.ts"
 
 const user = "0d2f7a4e-7c1b-4a9e-8f0a-944455556666"
 
@@ -24,6 +24,11 @@ const setting = Effect.gen(function* () {
         call("GET", `${api}/client/subscribers/${user}`, { token: app.key }),
         ({ body }) => body.subscriber
       ),
+      receipt: (transactionId: string) =>
+        call("POST", `${api}/client/receipts`, {
+          token: app.key,
+          body: { store: "store_a", app_user_id: user, transaction_id: transactionId }
+        }),
       inbox: Effect.map(
         call("GET", `${api}/apps/${app.id}/store-notifications`, { token: app.token }),
         ({ body }): ReadonlyArray<unknown> => body.data
@@ -95,30 +100,45 @@ describe("certificates of store A that are revoked", () => {
   )
 
   it.live(
-    "hard: a responder that is down has the store repeat, and nothing is lost",
+    "hard: while a responder is down nothing is believed, and nothing is lost: what was told is asked for afterwards",
     () =>
       Effect.scoped(
         Effect.gen(function* () {
-          const { control, looksOf, resend, start, untilAnswered, world } = yield* setting
+          const { control, looksOf, start, untilAnswered, world } = yield* setting
           yield* control("POST", "/failures", { path: "/ocsp", kind: "reset", times: null })
           const first = yield* start("hard")
           const app = yield* makeApp(first.url, world.receiver.url)
-          const { inbox, subscriber } = looksOf(app)
+          yield* giveCredential(world, first.url, app)
+          const { inbox, receipt, subscriber } = looksOf(app)
           const bought = yield* buy(world, first.url, app.id)
           strictEqual(bought.body.receiver.status, 503)
           const told = yield* call("POST", `${first.url}/api/v1/stores/store_a/notifications/${app.id}`, {
             body: { signedPayload: bought.body.notification.signedPayload }
           })
           deepStrictEqual([told.status, told.headers.get("retry-after")], [503, "300"])
+          const shown = yield* receipt(bought.body.purchase.transactionId)
+          strictEqual(shown.status, 503)
+          assertTrue(Number(shown.headers.get("retry-after")) > 0)
           deepStrictEqual(yield* inbox, [])
           deepStrictEqual((yield* subscriber).subscriptions, {})
 
           yield* Gatehouse.kill9(first)
+          const second = yield* start("hard")
+          const isPutOff = Effect.sync(() =>
+            second.output().includes("could not be asked for what it told") ? true : undefined
+          )
+          yield* eventually(isPutOff, "a catch-up that is put off")
+          deepStrictEqual(yield* inbox, [])
+
+          yield* Gatehouse.kill9(second)
           yield* control("DELETE", "/failures")
           yield* start("hard")
-          strictEqual(yield* resend(bought), 200)
-          strictEqual((yield* inbox).length, 1)
+          yield* eventually(
+            Effect.map(inbox, ({ length }) => (length === 1 ? true : undefined)),
+            "what was missed"
+          )
           assertTrue((yield* subscriber).entitlements.pro.is_active)
+          strictEqual((yield* receipt(bought.body.purchase.transactionId)).status, 200)
 
           yield* control("POST", "/ocsp", { certificate: "leaf", status: "revoked" })
           yield* untilAnswered(bought, 401)

@@ -47,6 +47,7 @@ interface Word {
   readonly isTrial?: boolean
   readonly graceUntil?: number
   readonly refundedAt?: number
+  readonly refundedPercent?: number
 }
 
 interface Buyer {
@@ -72,7 +73,8 @@ const story: ReadonlyArray<Buyer> = [
     words: [
       { type: "SUBSCRIBED", at: -26, from: -26, days: 7 },
       renewal(-19, 7),
-      { type: "EXPIRED", at: -12, from: -19, days: 7, status: 2 }
+      { type: "EXPIRED", at: -12, from: -19, days: 7, status: 2 },
+      { type: "REFUND", at: -11, from: -19, days: 7, status: 2, refundedAt: -11, refundedPercent: 40 }
     ]
   },
   {
@@ -135,7 +137,10 @@ const sign = Effect.fn(function* (buyer: Buyer, word: Word) {
     revocation:
       word.refundedAt === undefined
         ? undefined
-        : { date: noon(word.refundedAt), reason: 0 as const, type: "REFUND_FULL" as const, percentage: 100 }
+        : {
+            ...{ date: noon(word.refundedAt), reason: 0 as const, percentage: word.refundedPercent ?? 100 },
+            type: word.refundedPercent === undefined ? ("REFUND_FULL" as const) : ("REFUND_PRORATED" as const)
+          }
   }
   const purchase: Purchase = {
     ...first,
@@ -183,14 +188,14 @@ const told = Effect.gen(function* () {
 const days = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, index) => first + index)
 
 layer(world, { excludeTestServices: true })("the figures tell the story", (it) => {
-  it.effect("of trials, renewals, a lapse, a refund, grace, two currencies and the sandbox", () =>
+  it.effect("of trials, renewals, a lapse, a refund, part of one, grace, two currencies and the sandbox", () =>
     Effect.gen(function* () {
       const { stats } = yield* told
       const { body, status } = yield* stats(`?from=${date(-27)}&to=${date(0)}`)
       strictEqual(status, 200)
       const revenueOn = new Map([
         [-26, { EUR: 2.49 }],
-        [-19, { EUR: 2.49 }],
+        [-19, { EUR: 1.494 }],
         [-18, { USD: 9.99 }],
         [-13, { USD: 0 }],
         [-3, { USD: 9.99 }],
@@ -215,8 +220,8 @@ layer(world, { excludeTestServices: true })("the figures tell the story", (it) =
         trial_conversions: 1,
         trial_conversion_rate: 25,
         mrr: { USD: 34.969167 },
-        revenue: { EUR: 4.98, USD: 79.97 },
-        refunds: { USD: 9.99 },
+        revenue: { EUR: 3.984, USD: 79.97 },
+        refunds: { EUR: 0.996, USD: 9.99 },
         by_product: [
           {
             store: "store_a",
@@ -233,8 +238,8 @@ layer(world, { excludeTestServices: true })("the figures tell the story", (it) =
             active_subscriptions: 0,
             active_trials: 0,
             mrr: {},
-            revenue: { EUR: 4.98 },
-            refunds: {}
+            revenue: { EUR: 3.984 },
+            refunds: { EUR: 0.996 }
           },
           {
             store: "store_a",

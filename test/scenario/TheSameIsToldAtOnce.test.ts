@@ -46,6 +46,36 @@ layer(Program.layer, { excludeTestServices: true })(`the same is told ${times} t
     })
   )
 
+  it.effect("by any way into the program: the answers are the same", () =>
+    Effect.gen(function* () {
+      const { at, signedPayload, url } = yield* silentPurchase
+      const unknown = `${url}/api/v1/stores/store_a/notifications/${crypto.randomUUID()}`
+      yield* call("POST", at, { body: { signedPayload } })
+      const told: ReadonlyArray<readonly [number, string, object]> = [
+        [200, at, { signedPayload }],
+        [401, at, { signedPayload: `${signedPayload.slice(0, -4)}AAAA` }],
+        [404, unknown, { signedPayload }],
+        [404, unknown, { signedPayload: "a.b.c" }],
+        [422, at, { signedPayload: "" }],
+        [422, at, {}]
+      ]
+      for (const [status, address, body] of told) {
+        const [short, long] = [yield* call("POST", address, { body }), yield* call("POST", `${address}?`, { body })]
+        deepStrictEqual([short.status, short.body], [status, long.body])
+        deepStrictEqual([...short.headers.keys()].sort(), [...long.headers.keys()].sort())
+        deepStrictEqual(short.headers.get("content-type"), long.headers.get("content-type"))
+      }
+      for (const address of [at, `${at}?`]) {
+        const broken = yield* Effect.promise(() =>
+          fetch(address, { method: "POST", headers: { "content-type": "application/json" }, body: "{" })
+        )
+        strictEqual(broken.status, 400)
+        const plain = yield* Effect.promise(() => fetch(address, { method: "POST", body: signedPayload }))
+        strictEqual(plain.status, 415)
+      }
+    })
+  )
+
   it.effect("by receipts: every phone gets its answer, one transaction and one event stand", () =>
     Effect.gen(function* () {
       const { ask, bundle, key, kinds, transactionId, transactions, url, world } = yield* silentPurchase

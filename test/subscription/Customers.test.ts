@@ -112,6 +112,7 @@ layer(services, { excludeTestServices: true })("customers with one-time purchase
       yield* buyOnce(appId, id, "coins")
       yield* buyOnce(appId, id, "coins", { priceMicros: 10_000 })
       yield* buyOnce(appId, id, "coins", { currency: "JPY", priceMicros: 600_000_000 })
+      yield* buyOnce(appId, id, "coins", { refundedMicros: 2_990_000 })
       for (const uncounted of [
         { environment: "sandbox" },
         { ownershipType: "family_shared" },
@@ -122,7 +123,7 @@ layer(services, { excludeTestServices: true })("customers with one-time purchase
         yield* buyOnce(appId, id, "coins", uncounted)
       }
       const [listed] = yield* customers.page(appId, whole)
-      deepStrictEqual(listed?.totalSpent, { JPY: 600, USD: 5 })
+      deepStrictEqual(listed?.totalSpent, { JPY: 600, USD: 7 })
       deepStrictEqual(listed?.activeEntitlements("2026-06-01T00:00:00.000Z"), ["pro"])
     })
   )

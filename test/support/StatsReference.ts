@@ -37,6 +37,10 @@ const add = (amounts: Amounts, currency: string, micros: number) => {
   amounts[currency] = (amounts[currency] ?? 0) + micros
 }
 
+/** What went back of a sale. */
+const backOf = ({ back, isRefunded, price }: Pick<Period, "back" | "isRefunded" | "price">): number =>
+  isRefunded ? (price ?? 0) : (back ?? 0)
+
 /** A moment sees what began before it and lasts until it or longer. */
 const sees = (moment: number) => (period: Period) => period.start < moment && period.until >= moment
 
@@ -55,8 +59,9 @@ export const referenceStats = ({ chains, customers, oneTime }: Ledger, question:
   const paidOf = (chain: Chain) => chain.periods.filter(({ type }) => type !== "trial")
   const paid = ours.flatMap(paidOf)
   const sold = [
-    ...periods.map(({ currency, isRefunded, price, product, start }) => ({
+    ...periods.map(({ back, currency, isRefunded, price, product, start }) => ({
       moment: start,
+      back,
       currency,
       isRefunded,
       price,
@@ -69,15 +74,14 @@ export const referenceStats = ({ chains, customers, oneTime }: Ledger, question:
     const amounts: Amounts = {}
     for (const sale of sold.filter(isWanted)) {
       if (sale.price === null || sale.price === 0 || sale.currency === null) continue
-      add(amounts, sale.currency, sale.isRefunded ? 0 : sale.price)
+      add(amounts, sale.currency, sale.price - backOf(sale))
     }
     return amounts
   }
   const refunds = (isWanted: (sale: (typeof sold)[number]) => boolean): Amounts => {
     const amounts: Amounts = {}
     for (const sale of sold.filter(isWanted)) {
-      if (sale.isRefunded && sale.price !== null && sale.price > 0 && sale.currency !== null)
-        add(amounts, sale.currency, sale.price)
+      if (sale.currency !== null && backOf(sale) > 0) add(amounts, sale.currency, backOf(sale))
     }
     return amounts
   }

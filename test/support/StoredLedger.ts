@@ -55,7 +55,8 @@ export const store = Effect.fn(function* (appId: AppId, { chains, customers, one
         ...{ storeTransactionId: `${id}/${period.id}`, productIdentifier: period.product, periodType: period.type },
         ownershipType: chain.isFamilyShared ? "family_shared" : "purchased",
         ...{ purchaseDate: date(period.start), expiresDate: date(period.expires), coveredUntil: date(period.until) },
-        ...{ refundedAt: period.isRefunded ? date(period.until) : null, priceMicros: period.price },
+        ...{ refundedAt: period.isRefunded ? date(period.until) : null, refundedMicros: period.back },
+        priceMicros: period.price,
         currency: period.currency
       }))
     )
@@ -67,7 +68,12 @@ export const store = Effect.fn(function* (appId: AppId, { chains, customers, one
       ...{ ...common, id, subscriptionId: null, environment: item.environment, originalTransactionId: id },
       ...{ storeTransactionId: id, productIdentifier: item.product, periodType: "normal", ownershipType: "purchased" },
       ...{ purchaseDate: date(item.at), expiresDate: null, coveredUntil: null },
-      ...{ refundedAt: item.isRefunded ? date(item.at) : null, priceMicros: item.price, currency: item.currency }
+      ...{
+        refundedAt: item.isRefunded ? date(item.at) : null,
+        refundedMicros: item.back,
+        priceMicros: item.price,
+        currency: item.currency
+      }
     })}`
   }
 })

@@ -1,4 +1,5 @@
 import { NodeContext, NodeHttpClient } from "@effect/platform-node"
+import { strictEqual } from "@effect/vitest/utils"
 import { mkdtempSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -10,6 +11,7 @@ import { call } from "./Api.ts"
 import * as Gatehouse from "./Gatehouse.ts"
 import * as TestDatabase from "./TestDatabase.ts"
 import * as HookLedger from "./HookLedger.ts"
+import { p256Key } from "./StoreKeys.ts"
 
 const services = Layer.merge(NodeContext.layer, NodeHttpClient.layerUndici)
 
@@ -77,6 +79,23 @@ export const buy = (world: World, url: string, appId: string, more: object = {})
       ...more
     }
   })
+
+/** A key of the app's own at store A, known to both sides. */
+export const giveCredential = Effect.fn(function* (
+  world: World,
+  url: string,
+  app: { readonly id: string; readonly token: string }
+) {
+  const [issuer, keyId, key] = ["57246542-96fe-1a63-e053-0824d011072a", "KEY0000001", p256Key()]
+  yield* call("POST", `${world.storeA.url}/_control/keys`, {
+    body: { issuer_id: issuer, key_id: keyId, bundle_id: "com.example.notes", private_key: key }
+  })
+  const { status } = yield* call("POST", `${url}/api/v1/apps/${app.id}/credentials`, {
+    token: app.token,
+    body: { platform: "store_a", store_a_issuer_id: issuer, store_a_key_id: keyId, store_a_private_key: key }
+  })
+  strictEqual(status, 201)
+})
 
 export const operatorToken = (url: string) =>
   Effect.map(

@@ -32,7 +32,7 @@ export const Customer = Schema.Struct({
   }),
   active_subscriptions: Schema.Int.annotations({ description: "Subscriptions that give access now" }),
   total_spent: Schema.Record({ key: Schema.String, value: Schema.Number }).annotations({
-    description: "By currency: purchases in production, without refunded and family-shared ones",
+    description: "By currency: purchases in production, less what was refunded of them, without family-shared ones",
     examples: [{ USD: 12.5 }]
   })
 }).annotations({

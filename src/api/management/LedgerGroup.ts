@@ -39,7 +39,10 @@ export const Transaction = Schema.Struct({
   ownership_type: OwnershipType,
   purchase_date: Timestamp,
   expires_date: Schema.NullOr(Timestamp),
-  refunded_at: Schema.NullOr(Timestamp),
+  refunded_at: Schema.NullOr(Timestamp).annotations({ description: "When all of it was refunded" }),
+  refunded_amount: Schema.NullOr(Schema.Number).annotations({
+    description: "How much of `price` was refunded: all of it, or a part; null without a refund or a known price"
+  }),
   price: Schema.NullOr(Schema.Number).annotations({ description: "In major units of `currency`", examples: [9.99] }),
   currency: Schema.NullOr(Schema.String)
 }).annotations({
@@ -59,6 +62,7 @@ export const Transaction = Schema.Struct({
       purchase_date: "2026-03-02T08:00:00.000Z",
       expires_date: "2026-04-02T08:00:00.000Z",
       refunded_at: null,
+      refunded_amount: null,
       price: 9.99,
       currency: "USD"
     }

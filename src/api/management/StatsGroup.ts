@@ -47,7 +47,7 @@ const money = {
     "Paid in the range, subscriptions and one-time purchases, gross of taxes and commission, less refunds of those same " +
       "payments whenever they came"
   ),
-  refunds: amounts("Of what was paid in the range, how much was refunded since")
+  refunds: amounts("Of what was paid in the range, how much was refunded since, in whole or in part")
 }
 
 const ProductStats = Schema.Struct({

@@ -1,7 +1,7 @@
 import { FileSystem } from "@effect/platform"
 import { X509Certificate } from "node:crypto"
-import { Clock, Data, DateTime, Duration, Effect, Layer, Option, Record, Schema } from "effect"
-import { NotificationRefused, StoreANotifications, type StoreNotification } from "../StoreNotifications.ts"
+import { Clock, Data, DateTime, Duration, Effect, Either, Layer, Option, Record, Schema } from "effect"
+import { isOfApp, NotificationRefused, type OpenedNotification, StoreANotifications } from "../StoreNotifications.ts"
 import { factOf } from "./Facts.ts"
 import { NotificationPayload, RenewalPayload, TransactionPayload } from "./Payloads.ts"
 import { rootCertificate } from "./RootCertificate.ts"
@@ -34,8 +34,14 @@ export const rootsOf = Effect.fn("StoreADriver.rootsOf")(function* (paths: Optio
   )
 })
 
-const decode = <A>(schema: Schema.Schema<A, string>, text: string) =>
-  Schema.decode(schema)(text).pipe(Effect.mapError(() => refuse("malformed", "a signed payload has another shape")))
+const decoder = <A>(schema: Schema.Schema<A, string>) => {
+  const decode = Schema.decodeEither(schema)
+  return (text: string) => Either.mapLeft(decode(text), () => refuse("malformed", "a signed payload has another shape"))
+}
+
+const notificationIn = decoder(NotificationPayload)
+const transactionIn = decoder(TransactionPayload)
+const renewalIn = decoder(RenewalPayload)
 
 /**
  * Store A is the Apple App Store: App Store Server Notifications V2 as signed JWS (developer.apple.com, "App Store Server
@@ -47,30 +53,21 @@ export const layer = (options: { readonly roots: ReadonlyArray<Buffer> }) =>
     Effect.gen(function* () {
       const verify = yield* makeVerifier(options.roots)
 
-      const belongs = (notification: NotificationPayload, bundleId: Option.Option<string>) =>
-        Effect.gen(function* () {
-          const place = notification.data ?? notification.summary ?? notification.appData
-          if (place === undefined) return yield* Effect.succeedNone
-          if (!Option.contains(bundleId, place.bundleId ?? "")) return yield* refuse("bundle", "another bundle id")
-          const environment = Record.get(environments, place.environment ?? "")
-          if (Option.isNone(environment)) return yield* refuse("environment", "not a server environment")
-          return environment
-        })
+      const environmentOf = (place: { readonly environment?: string | undefined }) =>
+        Either.fromOption(Record.get(environments, place.environment ?? ""), () =>
+          refuse("environment", "not a server environment")
+        )
 
-      const factFrom = Effect.fnUntraced(function* (
-        notification: NotificationPayload,
-        bundleId: Option.Option<string>
-      ) {
+      const factFrom = Effect.fnUntraced(function* (notification: NotificationPayload) {
         const { data } = notification
         if (data?.signedTransactionInfo === undefined) return Option.none()
-        const transaction = yield* decode(TransactionPayload, yield* verify(data.signedTransactionInfo))
-        if (!Option.contains(bundleId, transaction.bundleId))
-          return yield* refuse("bundle", "a transaction of another bundle")
+        const transaction = yield* transactionIn(yield* verify(data.signedTransactionInfo))
+        if (transaction.bundleId !== data.bundleId) return yield* refuse("bundle", "a transaction of another bundle")
         if (transaction.environment !== data.environment) {
           return yield* refuse("environment", "a transaction of another environment")
         }
         if (data.signedRenewalInfo === undefined) return factOf(notification, transaction, Option.none())
-        const renewal = yield* decode(RenewalPayload, yield* verify(data.signedRenewalInfo))
+        const renewal = yield* renewalIn(yield* verify(data.signedRenewalInfo))
         if (renewal.originalTransactionId !== transaction.originalTransactionId) {
           return yield* refuse("malformed", "a renewal of another purchase")
         }
@@ -80,26 +77,34 @@ export const layer = (options: { readonly roots: ReadonlyArray<Buffer> }) =>
         return factOf(notification, transaction, Option.some(renewal))
       })
 
-      const read = Effect.fnUntraced(function* (input: {
-        readonly signedPayload: string
-        readonly bundleId: Option.Option<string>
-      }) {
-        const notification = yield* decode(NotificationPayload, yield* verify(input.signedPayload))
-        const environment = yield* belongs(notification, input.bundleId)
+      const open = Effect.fnUntraced(function* (signedPayload: string) {
+        const notification = yield* notificationIn(yield* verify(signedPayload))
+        const place = notification.data ?? notification.summary ?? notification.appData
+        if (place !== undefined && place.bundleId === undefined) return yield* refuse("bundle", "no bundle id")
+        const environment = place === undefined ? Option.none() : Option.some(yield* environmentOf(place))
         const now = yield* Clock.currentTimeMillis
         if (DateTime.toEpochMillis(notification.signedDate) > now + ahead) {
           return yield* refuse("time", "signed in the future")
         }
         return {
           notificationId: notification.notificationUUID,
+          bundleId: Option.fromNullable(place?.bundleId),
           type: notification.notificationType,
           subtype: Option.fromNullable(notification.subtype),
           environment,
           signedAt: notification.signedDate,
-          fact: yield* factFrom(notification, input.bundleId)
-        } satisfies StoreNotification
+          fact: yield* factFrom(notification)
+        } satisfies OpenedNotification
       })
 
-      return StoreANotifications.of({ read })
+      return StoreANotifications.of({
+        open,
+        read: ({ bundleId, signedPayload }) =>
+          Effect.filterOrFail(
+            open(signedPayload),
+            (opened) => isOfApp(opened, bundleId),
+            () => refuse("bundle", "another bundle id")
+          )
+      })
     })
   )

@@ -1,23 +1,17 @@
 import { Option } from "effect"
-import { fromMicros } from "../../catalog/domain/Money.ts"
 import type { StoreTransaction } from "../../store/domain/PurchaseFact.ts"
-import { momentOrNull } from "./Transaction.ts"
+import { amountOrNull, momentOrNull, refundedAmount } from "./Transaction.ts"
 
 /**
- * What a purchase comes to in the ledger. Of one that was taken back in part the rest was paid for good: it stands there
- * as if that were its price, so that every sum over the ledger is of money that was kept.
+ * What a purchase comes to in the ledger. One that was taken back in part is not refunded there: it has its price and the
+ * part of it that went back, and only the rest counts as kept.
  */
-export const ledgerEntry = ({ currency, priceMicros, refundedAt, refundedMicros }: StoreTransaction) =>
-  Option.match(refundedMicros, {
-    onNone: () => ({ priceMicros, currency, refundedAt }),
-    onSome: (back) => ({
-      priceMicros: Option.map(priceMicros, (price) => Math.max(0, price - back)),
-      currency,
-      refundedAt: Option.none()
-    })
-  })
-
-const amountOrNull = (micros: Option.Option<number>) => Option.getOrNull(Option.map(micros, fromMicros))
+export const ledgerEntry = ({ currency, priceMicros, refundedAt, refundedMicros }: StoreTransaction) => ({
+  priceMicros,
+  currency,
+  refundedAt: Option.isSome(refundedMicros) ? Option.none() : refundedAt,
+  refundedMicros: Option.zipWith(refundedMicros, priceMicros, (back, price) => Math.min(back, price))
+})
 
 /** The period or item that an event is about, which may be an earlier one than the subscription's own. */
 export const purchaseItem = (transaction: StoreTransaction) => ({
@@ -27,9 +21,7 @@ export const purchaseItem = (transaction: StoreTransaction) => ({
   purchase_date: momentOrNull(Option.some(transaction.purchaseDate)),
   expires_date: momentOrNull(transaction.expiresDate),
   refunded_at: momentOrNull(transaction.refundedAt),
-  refunded_amount: amountOrNull(
-    Option.orElse(transaction.refundedMicros, () => Option.zipRight(transaction.refundedAt, transaction.priceMicros))
-  ),
+  refunded_amount: refundedAmount(transaction),
   price: amountOrNull(transaction.priceMicros),
   currency: Option.getOrNull(transaction.currency)
 })

@@ -20,6 +20,8 @@ export class Transaction extends Schema.Class<Transaction>("Transaction")({
   purchaseDate: Schema.DateTimeUtcFromDate,
   expiresDate: Schema.OptionFromNullOr(Schema.DateTimeUtcFromDate),
   refundedAt: Schema.OptionFromNullOr(Schema.DateTimeUtcFromDate),
+  /** The part of the price that went back, where that was not all of it. */
+  refundedMicros: Schema.OptionFromNullOr(Schema.Int),
   priceMicros: Schema.OptionFromNullOr(Schema.Int),
   currency: Schema.OptionFromNullOr(Schema.String)
 }) {}
@@ -27,6 +29,18 @@ export class Transaction extends Schema.Class<Transaction>("Transaction")({
 /** As it goes over the wire. */
 export const momentOrNull = (moment: Option.Option<DateTime.Utc>) =>
   Option.getOrNull(Option.map(moment, DateTime.formatIso))
+
+export const amountOrNull = (micros: Option.Option<number>) => Option.getOrNull(Option.map(micros, fromMicros))
+
+/** What went back, in major units: a part of the price, or all of it. */
+export const refundedAmount = ({
+  priceMicros,
+  refundedAt,
+  refundedMicros
+}: {
+  readonly [Field in "priceMicros" | "refundedMicros"]: Option.Option<number>
+} & { readonly refundedAt: Option.Option<unknown> }) =>
+  amountOrNull(Option.orElse(refundedMicros, () => Option.zipRight(refundedAt, priceMicros)))
 
 /** The item of lists, as it goes over the wire. */
 export const transactionItem = (transaction: Transaction) => ({
@@ -43,6 +57,7 @@ export const transactionItem = (transaction: Transaction) => ({
   purchase_date: DateTime.formatIso(transaction.purchaseDate),
   expires_date: momentOrNull(transaction.expiresDate),
   refunded_at: momentOrNull(transaction.refundedAt),
-  price: Option.getOrNull(Option.map(transaction.priceMicros, fromMicros)),
+  refunded_amount: refundedAmount(transaction),
+  price: amountOrNull(transaction.priceMicros),
   currency: Option.getOrNull(transaction.currency)
 })
