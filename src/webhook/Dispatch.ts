@@ -1,4 +1,4 @@
-import { Context, DateTime, Duration, Effect, Layer, Metric, Option, type Redacted } from "effect"
+import { Context, DateTime, Duration, Effect, Exit, Layer, Metric, Option, type Redacted } from "effect"
 import { idAt } from "../kit/Id.ts"
 import { Seal } from "../kit/Seal.ts"
 import { webhookAttempts, webhookSeconds } from "../Metrics.ts"
@@ -130,6 +130,11 @@ export class Dispatch extends Context.Tag("gatehouse/webhook/Dispatch")<
       id: EndpointId,
       attempted: ReadonlyArray<Attempted>
     ) => Effect.Effect<{ readonly settlements: ReadonlyArray<Settlement>; readonly isOver: boolean }>
+    /**
+     * Writes back a success of an endpoint that has no failures to forget, without a fiber that waits. `written` hears
+     * of it once; none: it has to be settled like any other.
+     */
+    readonly keep: (attempted: Attempted, written: (settlement: Option.Option<Settlement>) => void) => void
     readonly cancel: (id: EndpointId) => Effect.Effect<void>
   }
 >() {
@@ -183,6 +188,20 @@ export class Dispatch extends Context.Tag("gatehouse/webhook/Dispatch")<
         webhookSeconds.unsafeUpdate(durationMs / 1000, [])
       }
 
+      const note = (settled: Settlement) => {
+        underWay.delete(settled.deliveryId)
+        measure(settled)
+      }
+      const keep: Dispatch["Type"]["keep"] = (attempted, written) => {
+        const settled = settlementOf(attempted)
+        const isWaiting = settlement.offer({ settlements: [settled], well: [] }, (exit) => {
+          if (Exit.isFailure(exit)) return written(Option.none())
+          note(settled)
+          written(Option.some(settled))
+        })
+        if (!isWaiting) written(Option.none())
+      }
+
       /** In parts, so that no statement holds the rows of a long line for long. */
       const cancel = (id: EndpointId) => Effect.asVoid(Effect.repeat(due.cancel(id), { until: (isAll) => isAll }))
 
@@ -197,8 +216,7 @@ export class Dispatch extends Context.Tag("gatehouse/webhook/Dispatch")<
         const settlements = attempted.map(settlementOf)
         const health = healthOf(settlements.map(({ attempt: { code } }) => code))
         yield* settlement.write({ settlements, well: health === "well" ? [id] : [] })
-        settlements.forEach(({ deliveryId }) => underWay.delete(deliveryId))
-        settlements.forEach(measure)
+        settlements.forEach(note)
         if (health === "well") return { settlements, isOver: false }
         if (health === "gone") {
           yield* disable(id, "the target answered 410 Gone")
@@ -241,6 +259,7 @@ export class Dispatch extends Context.Tag("gatehouse/webhook/Dispatch")<
           ),
         permits: new Permits(sentAtOnce),
         settle,
+        keep,
         cancel
       })
     })

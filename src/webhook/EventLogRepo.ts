@@ -74,7 +74,7 @@ export class EventLogRepo extends Effect.Service<EventLogRepo>()("gatehouse/webh
           SELECT xid::text AS xid, id, owner_id, event, body, (SELECT count(*)::int FROM next) AS found FROM weighed
           WHERE bytes_before < ${readAtOnce.bytes} ORDER BY weighed.xid, weighed.id`
       }),
-      Effect.map((events): Stretch => {
+      Effect.map((events: ReadonlyArray<typeof Row.Type>): Stretch => {
         const found = events[0]?.found ?? 0
         return { events, isAll: events.length === found && found < readAtOnce.events }
       }),

@@ -65,14 +65,6 @@ export const layer = Layer.scoped(
         )
       })
 
-    const offer = (published: Published, endpointId: EndpointId, deliveries: ReadonlyArray<DueDelivery>) =>
-      Effect.gen(function* () {
-        const isOurs = published.endsInCommit && published.depth === (yield* depth)
-        const isReserved = isOurs && (yield* waker.reserve(endpointId, deliveries))
-        if (isReserved) published.add(endpointId, deliveries)
-        else published.woken.add(endpointId)
-      })
-
     const write = Effect.fn("Outbox.publish")(function* (events: ReadonlyArray<OutboundEvent>, published: Published) {
       const rows = events.map((event) => ({
         id: event.eventId,
@@ -86,6 +78,7 @@ export const layer = Layer.scoped(
       }))
       const byId = new Map(rows.map((row) => [row.id, row]))
       const made = yield* queue.publish(rows, yield* DateTime.now)
+      const isOurs = published.endsInCommit && published.depth === (yield* depth)
       yield* Effect.forEach(
         made,
         ({ endpointId, eventIds, ids }) => {
@@ -93,7 +86,10 @@ export const layer = Layer.scoped(
             const { body = "", event = "" } = byId.get(eventId) ?? {}
             return { id, eventId, event, body, attemptCount: 0 }
           })
-          return offer(published, endpointId, deliveries)
+          return Effect.map(isOurs ? waker.reserve(endpointId, deliveries) : Effect.succeed(false), (isReserved) => {
+            if (isReserved) published.add(endpointId, deliveries)
+            else published.woken.add(endpointId)
+          })
         },
         { discard: true }
       )

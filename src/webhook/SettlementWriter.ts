@@ -1,4 +1,5 @@
-import { Chunk, Deferred, Effect, Exit, Queue } from "effect"
+import { Chunk, Deferred, Duration, Effect, Exit, Queue } from "effect"
+import { supervise } from "../kit/Supervise.ts"
 import type { Settlement } from "./domain/Delivery.ts"
 import type { EndpointId } from "./domain/Webhook.ts"
 import { QueueRepo } from "./QueueRepo.ts"
@@ -9,15 +10,19 @@ export interface Outcome {
   readonly well: ReadonlyArray<EndpointId>
 }
 
+type Written = (exit: Exit.Exit<void>) => void
+
 interface Waiting extends Outcome {
-  readonly written: Deferred.Deferred<void>
+  readonly written: Written
 }
 
-/** Endpoints that wait to be written for; a loop more has to wait itself. */
-const waitingAtMost = 4096
-const writtenAtOnce = 256
+/** Outcomes that wait to be written; whoever has one more has to wait. */
+const waitingAtMost = 16_384
+const writtenAtOnce = 512
 /** While one statement is on its way, the next fills. */
 const writers = 2
+/** Between two statements of a writer. */
+const gathering = Duration.millis(10)
 
 /**
  * Writes back for all endpoints together: whatever comes while a statement is on its way goes with the next one, so that
@@ -33,7 +38,7 @@ export const make = Effect.gen(function* () {
       batch.flatMap(({ well }) => well)
     )
   const tell = (batch: ReadonlyArray<Waiting>, exit: Exit.Exit<void>) =>
-    Effect.forEach(batch, ({ written }) => Deferred.done(written, exit), { discard: true })
+    Effect.sync(() => batch.forEach(({ written }) => written(exit)))
 
   /** What cannot be written is the trouble of one endpoint, not of all that happened to be beside it. */
   const apart = (batch: ReadonlyArray<Waiting>) =>
@@ -44,21 +49,23 @@ export const make = Effect.gen(function* () {
     Effect.flatMap(Effect.exit(together(batch)), (exit) =>
       Exit.isFailure(exit) && batch.length > 1 ? apart(batch) : tell(batch, exit)
     )
-  const next = Effect.flatMap(Queue.takeBetween(queue, 1, writtenAtOnce), (batch) =>
-    Effect.uninterruptible(write(Chunk.toReadonlyArray(batch)))
+  const next = Queue.takeBetween(queue, 1, writtenAtOnce).pipe(
+    Effect.flatMap((batch) => Effect.uninterruptible(write(Chunk.toReadonlyArray(batch)))),
+    Effect.zipRight(Effect.sleep(gathering))
   )
-  yield* Effect.forkScoped(
-    Effect.all(
-      Array.from({ length: writers }, () => Effect.forever(next)),
-      { concurrency: writers, discard: true }
-    )
+  const writing = Effect.all(
+    Array.from({ length: writers }, () => Effect.forever(next)),
+    { concurrency: writers, discard: true }
   )
+  yield* Effect.forkScoped(supervise("SettlementWriter", writing))
   return {
     write: (outcome: Outcome) =>
       Effect.gen(function* () {
-        const written = yield* Deferred.make<void>()
-        yield* Queue.offer(queue, { ...outcome, written })
-        yield* Deferred.await(written)
-      })
+        const done = yield* Deferred.make<void>()
+        yield* Queue.offer(queue, { ...outcome, written: (exit) => Deferred.unsafeDone(done, exit) })
+        yield* Deferred.await(done)
+      }),
+    /** Without a fiber that waits. False when too much waits already: then nobody will be told. */
+    offer: (outcome: Outcome, written: Written) => queue.unsafeOffer({ ...outcome, written })
   }
 })

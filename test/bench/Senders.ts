@@ -20,6 +20,8 @@ export interface Job {
  */
 export interface Sender {
   readonly accept: (jobs: ReadonlyArray<Job>) => Promise<unknown>
+  /** When the history has every attempt that was begun. */
+  readonly settled: () => Promise<void>
   readonly close: () => Promise<void>
 }
 
@@ -58,6 +60,18 @@ const keeping = async (databaseUrl: string) => {
   }
 }
 
+/** Counts what was accepted and what is in the history. */
+const counting = () => {
+  let open = 0
+  return {
+    accepted: (count: number) => void (open += count),
+    kept: () => void (open -= 1),
+    settled: async () => {
+      while (open > 0) await new Promise((resolve) => setTimeout(resolve, 10))
+    }
+  }
+}
+
 /** Nothing but signing and posting. */
 export const bareSender = (secret: Redacted.Redacted<string>, concurrency: number) => {
   const { close, post } = posting(secret, concurrency)
@@ -85,9 +99,11 @@ export const pgBossSender = async (
   await boss.createQueue("webhooks")
   const { close, post } = posting(secret, concurrency)
   const history = await keeping(databaseUrl)
+  const { accepted, kept, settled } = counting()
   const send = async (job: Job) => {
     const status = await post(job)
     await history.attempt(job.url, status)
+    kept()
     if (status >= 300) throw new Error(String(status))
   }
   const workers = 4
@@ -97,7 +113,9 @@ export const pgBossSender = async (
     })
   }
   return {
+    settled,
     accept: async (jobs) => {
+      accepted(jobs.length)
       await history.events(jobs)
       await boss.insert(
         jobs.map((data) => ({ name: "webhooks", data, retryLimit: 5, retryDelay: 5, retryBackoff: true }))
@@ -123,9 +141,11 @@ export const bullmqSender = async (
   const queue = new Queue<Job>(name, { connection })
   const { close, post } = posting(secret, concurrency)
   const history = await keeping(databaseUrl)
+  const { accepted, kept, settled } = counting()
   const send = async (job: Job) => {
     const status = await post(job)
     await history.attempt(job.url, status)
+    kept()
     if (status >= 300) throw new Error(String(status))
   }
   const worker = new Worker<Job>(name, ({ data }) => send(data), {
@@ -136,7 +156,9 @@ export const bullmqSender = async (
   await worker.waitUntilReady()
   const opts = { attempts: 6, backoff: { type: "exponential", delay: 5000 } }
   return {
+    settled,
     accept: async (jobs) => {
+      accepted(jobs.length)
       await history.events(jobs)
       await queue.addBulk(jobs.map((data) => ({ name: "delivery", data, opts })))
     },

@@ -3,9 +3,11 @@ import { type Attempted, Dispatch, type OpenEndpoint } from "../Dispatch.ts"
 import * as Circuit from "../domain/Circuit.ts"
 import type { DueDelivery, Settlement } from "../domain/Delivery.ts"
 import * as Pace from "../domain/Pace.ts"
+import { isSuccess } from "../domain/Settle.ts"
 import type { EndpointId } from "../domain/Webhook.ts"
 import type { Intake } from "./AwakeEndpoints.ts"
 import { Holdings } from "./Holdings.ts"
+import { Keeping } from "./Keeping.ts"
 import * as Lanes from "./Lanes.ts"
 
 const sentAtOnce = 32
@@ -41,6 +43,10 @@ export const deliveryLoop = Effect.fn("DeliveryLoop")(function* (
   let target = Option.none<OpenEndpoint>()
   let circuit = Circuit.closed
   let judgements = 0
+  let unjudged = 0
+  /** There are no failures that a success would have to undo. */
+  let isCalm = false
+  const keeping = new Keeping()
   /** Moments of the latest attempts, where they are measured. */
   let recent: ReadonlyArray<number> = []
   let ahead = sentAtOnce
@@ -61,19 +67,20 @@ export const deliveryLoop = Effect.fn("DeliveryLoop")(function* (
   yield* dispatch.release(id)
   yield* Effect.addFinalizer(() =>
     Effect.gen(function* () {
+      yield* keeping.over
       const left = Chunk.toReadonlyArray(yield* Queue.takeAll(outcomes))
       if (left.length > 0) yield* dispatch.settle(id, left)
       yield* dispatch.release(id)
       Array.from(held.ids).forEach((deliveryId) => held.drop(deliveryId))
     })
   )
-  /** What was canceled meanwhile is dropped. The queue has room for as many outcomes as rows can be in flight. */
+  /** What was canceled meanwhile is dropped. */
   const begin = (delivery: DueDelivery, isOver: () => void) => {
     if (Option.isSome(target)) {
       const now = clock.unsafeCurrentTimeMillis()
       if (Option.isSome(measure())) recent = [...Pace.stillCounting(recent, now), now]
       return dispatch.attempt(target.value, delivery, (attempted) => {
-        outcomes.unsafeOffer(attempted)
+        land(attempted)
         isOver()
       })
     }
@@ -97,6 +104,26 @@ export const deliveryLoop = Effect.fn("DeliveryLoop")(function* (
     },
     withdraw: (reserved) => reserved.forEach((delivery) => held.drop(delivery.id))
   })
+
+  /** The queue has room for as many outcomes as rows can be in flight. */
+  const toJudge = (attempted: Attempted) => {
+    unjudged += 1
+    outcomes.unsafeOffer(attempted)
+  }
+  /** A success among successes changes nothing but its row. */
+  const land = (attempted: Attempted) => {
+    isCalm &&= isSuccess(attempted.outcome.code)
+    if (!isCalm || !isFree()) return toJudge(attempted)
+    keeping.begin()
+    dispatch.keep(attempted, (settlement) => {
+      if (Option.isSome(settlement)) {
+        held.drop(settlement.value.deliveryId)
+        lookAhead([settlement.value])
+        if (isWaitingForRoom && hasRoom()) wake.unsafeOffer(undefined)
+      } else toJudge(attempted)
+      keeping.end()
+    })
+  }
 
   /** As far ahead as the receiver is fast: what waits long in memory is more up to date in the table. */
   const lookAhead = (batch: ReadonlyArray<Settlement>) => {
@@ -125,12 +152,14 @@ export const deliveryLoop = Effect.fn("DeliveryLoop")(function* (
   const writeBack = (batch: ReadonlyArray<Attempted>) =>
     Effect.gen(function* () {
       const { isOver, settlements } = yield* dispatch.settle(id, batch)
+      unjudged -= batch.length
       settlements.forEach(({ deliveryId }) => held.drop(deliveryId))
       lookAhead(settlements)
       yield* judge(settlements)
       if (isOver) target = Option.none()
       const isDueAgain = settlements.some(({ dueAt }) => Option.isSome(dueAt))
-      if (isOver || isDueAgain || !isFree() || (isWaitingForRoom && hasRoom())) yield* Queue.offer(wake, undefined)
+      if (isOver || isDueAgain || !isCalm || !isFree() || (isWaitingForRoom && hasRoom()))
+        yield* Queue.offer(wake, undefined)
     })
   const settle = Queue.takeBetween(outcomes, 1, settledAtOnce).pipe(
     Effect.flatMap((batch) => Effect.uninterruptible(writeBack(Chunk.toReadonlyArray(batch)))),
@@ -205,6 +234,7 @@ export const deliveryLoop = Effect.fn("DeliveryLoop")(function* (
     if (judgements === judgementsBefore) {
       circuit = { failures: circuit.failures, pauses: endpoint.pauses, until: endpoint.pausedUntil }
     }
+    isCalm = unjudged === 0 && circuit.failures === 0 && Option.isNone(endpoint.failingSince)
     isWaitingForRoom = !hasRoom()
     if (isWaitingForRoom) {
       isBehind ||= yield* isLeftBehind(endpoint)

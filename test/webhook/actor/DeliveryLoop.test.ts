@@ -210,6 +210,20 @@ describe("DeliveryLoop", () => {
     })
   )
 
+  it.scoped("writes a success again that could not be written", () =>
+    Effect.gen(function* () {
+      const { intake, queue, rouse, sent } = yield* start(() => Effect.succeed(answered(200)))
+      const handed = queue.add(3)
+      queue.breakDown(1)
+      intake.reserve(handed)
+      intake.take(handed)
+      yield* adjusted(100)
+      yield* rouse
+      deepStrictEqual(new Set(queue.rows.map(({ state }) => state)), new Set(["succeeded"]))
+      deepStrictEqual([sent.length, queue.attempts.length], [4, 4])
+    })
+  )
+
   it.scoped("an interrupted loop finishes what is under way and gives back the rest", () =>
     Effect.gen(function* () {
       const gate = yield* Deferred.make<void>()
@@ -218,6 +232,7 @@ describe("DeliveryLoop", () => {
       yield* adjusted(1_000)
       assert.isTrue(Option.isNone(yield* Fiber.poll(stopping)))
       yield* Deferred.succeed(gate, undefined)
+      yield* adjusted(50)
       yield* Fiber.join(stopping)
       const states = queue.rows.map(({ state }) => state)
       assert.strictEqual(sent.length, 32)

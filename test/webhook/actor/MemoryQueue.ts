@@ -46,6 +46,7 @@ export const makeMemoryQueue = (options: { readonly retryCount: number; readonly
     )
   }
   let reads = 0
+  let broken = 0
 
   const amend = (changes: Partial<typeof Endpoint.Type>) => {
     endpoint.current = Option.map(endpoint.current, (found) => Endpoint.make({ ...found, ...changes }))
@@ -95,13 +96,15 @@ export const makeMemoryQueue = (options: { readonly retryCount: number; readonly
     publish: () => Effect.succeed([]),
     publishTo: () => Effect.void,
     settle: (settlements, well) =>
-      Effect.sync(() => {
+      Effect.suspend(() => {
+        if (broken > 0) return Effect.die(`broken ${broken--} times more`)
         if (well.length > 0) amend({ failingSince: Option.none() })
         attempts.push(...settlements)
         settlements.forEach(({ attemptCount, deliveryId, dueAt, state }) => {
           const row = rows.find(({ id }) => id === deliveryId)
           if (row !== undefined && row.state !== "canceled") Object.assign(row, { attemptCount, dueAt, state })
         })
+        return Effect.void
       })
   })
   const endpoints = EndpointRepo.make({
@@ -138,6 +141,8 @@ export const makeMemoryQueue = (options: { readonly retryCount: number; readonly
     change,
     endpoint,
     reads: () => reads,
+    /** The next so many writes fail. */
+    breakDown: (times: number) => (broken = times),
     add: (count: number, changes: Partial<Row> = {}) =>
       Array.makeBy(count, (): DueDelivery => {
         const id = deliveryId(rows.length + 1)
