@@ -44,6 +44,18 @@ describe("a linked phone is used", () => {
           assert.strictEqual(typed["direction"], "outgoing")
           assert.strictEqual(typed["chat_id"], at(ann))
 
+          yield* account.operator("PUT", "/v1/ai/global", { enabled: true, echo_mode: true, reply_delay_seconds: 0 })
+          yield* phones.control("/messages", { from: ben, account: shop, text: "echo this" })
+          yield* told(phones, "ai.reply.sent")
+          deepStrictEqual(
+            phones.receiver.ledger.map(({ event }) => event).filter((event) => event.startsWith("ai.")),
+            ["ai.reply.generated", "ai.reply.sent"]
+          )
+          deepStrictEqual((yield* phones.control("/typing")).body, [
+            { account: shop, chat: at(ben), state: "composing" }
+          ])
+          yield* account.operator("PUT", "/v1/ai/global", { enabled: false })
+
           const group = yield* phones.control("/groups", { subject: "Team", members: [shop, ann] })
           const id: string = group.body.id
           yield* phones.control("/groups/changes", { group: id, change: "add", members: [ben], by: ann })
@@ -96,6 +108,25 @@ describe("a linked phone is used", () => {
             yield* account.at("POST", "/connect", {})
             yield* account.becomes("connected")
           }
+          const devices = Effect.map(phones.control("/devices"), ({ body }) => body.length)
+          yield* phones.control("/failures", { reason: "503" })
+          assert.strictEqual((yield* account.at("POST", "/logout")).body.data.status, "disconnected")
+          assert.strictEqual(yield* devices, 1)
+          const pairing = (yield* account.at("POST", "/connect", { phone_number: `+${shop}` })).body.data
+          assert.strictEqual(pairing.status, "qr_required")
+          assert.match(pairing.pairing_code, /^[0-9A-Z]{8}$/)
+          assert.isString(pairing.pairing_code_expires_at)
+          assert.strictEqual((yield* account.at("GET", "/qr")).body.data.pairing_code, pairing.pairing_code)
+          assert.strictEqual((yield* phones.control("/pairing-code", { code: "WRONGONE" })).status, 404)
+          yield* phones.control("/pairing-code", { code: pairing.pairing_code })
+          yield* account.becomes("connected")
+          yield* phones.control("/messages", { from: ann, account: shop, text: "after the code" })
+          yield* told(phones, "message.received", ({ body }) => body === "after the code")
+          assert.strictEqual(yield* devices, 2)
+          assert.strictEqual((yield* account.at("POST", "/logout")).body.data.status, "disconnected")
+          assert.strictEqual(yield* devices, 1)
+          yield* linkByQr(phones, account, shop)
+
           phones.receiver.ledger.length = 0
           yield* phones.control("/connections/end", { account: shop, code: 401 })
           const over = yield* told(phones, "connection.error")
@@ -110,6 +141,6 @@ describe("a linked phone is used", () => {
           assert.strictEqual(yield* account.status, "disconnected")
         })
       ),
-    120_000
+    240_000
   )
 })

@@ -8,15 +8,22 @@ import * as TestDatabase from "./TestDatabase.ts"
 
 const services = Layer.merge(NodeContext.layer, NodeHttpClient.layerUndici)
 
-/** A simulated platform_a, a receiver, a database that outlives the program, and settings that point there. */
+/** A simulated platform_a beside a receiver and a database that outlives the program, and settings that point there. */
+export const phonesBeside = Effect.fn(
+  function* (receiver: Effect.Effect.Success<typeof HookLedger.start>, databaseUrl: string) {
+    const platform = yield* PlatformA.start({ port: 0 })
+    const env = { DATABASE_URL: databaseUrl, PLATFORM_A_URL: platform.socketUrl }
+    const control = (path: string, body?: unknown) =>
+      call(body === undefined ? "GET" : "POST", `${platform.url}/_control${path}`, body === undefined ? {} : { body })
+    return { platform, receiver, env, control }
+  },
+  Effect.provide(services),
+  Effect.orDie
+)
+
 export const makePhones = Effect.gen(function* () {
-  const platform = yield* PlatformA.start({ port: 0 })
-  const receiver = yield* HookLedger.start
-  const env = { DATABASE_URL: yield* TestDatabase.url, PLATFORM_A_URL: platform.socketUrl }
-  const control = (path: string, body?: unknown) =>
-    call(body === undefined ? "GET" : "POST", `${platform.url}/_control${path}`, body === undefined ? {} : { body })
-  return { platform, receiver, env, control }
-}).pipe(Effect.provide(services), Effect.orDie)
+  return yield* phonesBeside(yield* HookLedger.start, yield* TestDatabase.url)
+})
 
 export type Phones = Effect.Effect.Success<typeof makePhones>
 
@@ -51,7 +58,7 @@ export const makeAccount = Effect.fn(function* (phones: Phones, url: string) {
     )
   const send = (to: string, text: string) =>
     call("POST", `${url}/v1/messages/text`, { token: account.body.data.token, body: { to, body: text } })
-  return { id, at, operator, status, becomes, send, token }
+  return { id, at, operator, status, becomes, send, token, channelToken: account.body.data.token as string }
 })
 
 export type Account = Effect.Effect.Success<ReturnType<typeof makeAccount>>

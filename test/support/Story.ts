@@ -106,7 +106,7 @@ export const operatorToken = (url: string) =>
   )
 
 /** For stories that are not about pacing. */
-const unpaced = { gap_seconds: [0, 0], per_minute: null, per_hour: null, per_day: null, new_chats_per_day: null }
+export const unpaced = { gap_seconds: [0, 0], per_minute: null, per_hour: null, per_day: null, new_chats_per_day: null }
 
 /** A connected platform_b channel that answers by AI, with a webhook, whose first poll is done. */
 export const makeChannel = Effect.fn(function* (world: World, url: string, username = "shop") {
