@@ -3,15 +3,15 @@ import { Effect, Option } from "effect"
 import { BadGateway, Conflict, Invalid } from "../api/Problem.ts"
 import { CurrentChannel } from "../api/Security.ts"
 import { ServiceApi } from "../api/ServiceApi.ts"
-import { longestText } from "../platform/domain/TextLimit.ts"
+import { idOfRequest } from "../kit/Idempotency.ts"
 import type { ChatModelFailure } from "../reply/ChatModel.ts"
-import { splitReply } from "../reply/domain/LongReply.ts"
 import { type Trial, TrialReply } from "../reply/TrialReply.ts"
 import { channelOfPath } from "./CallerChannelHttp.ts"
 import { Channels } from "./Channels.ts"
 import type { Channel } from "./domain/Channel.ts"
 import { type Message, messageItem } from "./domain/Message.ts"
 import { Messages } from "./Messages.ts"
+import { RequestedReplies } from "./RequestedReplies.ts"
 import { noSuchChat } from "./MessagesHttp.ts"
 
 const notConnected = () => new Conflict({ message: "The account is not connected." })
@@ -41,15 +41,20 @@ export const AiTrialsHttp = HttpApiBuilder.group(ServiceApi, "aiTrials", (handle
     const trials = yield* TrialReply
     const channels = yield* Channels
     const messages = yield* Messages
+    const replies = yield* RequestedReplies
 
-    /** All of its messages; the first one as it stands. */
-    const send = Effect.fn("AiTrialsHttp.send")(function* (channel: Channel, chatId: string, reply: string) {
-      const [first, ...more] = splitReply(reply, longestText(chatId))
-      const sent = yield* Effect.transposeMapOption(Option.fromNullable(first), (body) =>
-        messages.sendText(channel, chatId, body, "ai")
-      )
-      yield* Effect.forEach(more, (body) => messages.sendText(channel, chatId, body, "ai"), { discard: true })
-      return sent
+    /** Asks and sends; what an earlier try of the same request has stored is neither asked for nor sent again. */
+    const sent = Effect.fn("AiTrialsHttp.sent")(function* (channel: Channel, chatId: string, message: string) {
+      if (channel.status !== "connected") return yield* notConnected()
+      const input = { accountId: Option.some(channel.id), chatId: Option.some(chatId), message }
+      const requestId = yield* idOfRequest
+      const [first, ...more] = yield* replies.ofRequest(requestId)
+      if (first !== undefined) {
+        const reply = [first, ...more].map(({ body }) => body).join("\n")
+        return trialItem(yield* trials.again(input, reply), Option.some(yield* messages.outcome(first)))
+      }
+      const trial = yield* trials.to(input)
+      return trialItem(trial, yield* replies.send(requestId, channel, chatId, trial.reply))
     })
 
     return handlers
@@ -57,20 +62,16 @@ export const AiTrialsHttp = HttpApiBuilder.group(ServiceApi, "aiTrials", (handle
         Effect.gen(function* () {
           const { id } = yield* CurrentChannel
           const channel = yield* channels.byId(id)
-          const chatId = Option.fromNullable(payload.chat_id)
-          const isSent = payload.send_to_chat === true && Option.isSome(chatId)
-          if (isSent && channel.status !== "connected") return yield* notConnected()
-          const trial = yield* trials.to({ accountId: Option.some(id), chatId, message: payload.message })
-          const sent = isSent ? yield* send(channel, chatId.value, trial.reply) : Option.none()
-          return trialItem(trial, sent)
+          const { chat_id, message, send_to_chat } = payload
+          if (send_to_chat === true && chat_id !== undefined) return yield* sent(channel, chat_id, message)
+          const chatId = Option.fromNullable(chat_id)
+          return trialItem(yield* trials.to({ accountId: Option.some(id), chatId, message }), Option.none())
         }).pipe(
           Effect.catchTags({
             ...problems,
             ChannelNotFound: () => new Conflict({ message: "The account is gone." }),
-            NotConnected: notConnected,
             RecipientWrong: ({ reason }) =>
               new Invalid({ message: "The given data was invalid.", errors: { chat_id: [reason] } }),
-            TextTooLong: () => new Conflict({ message: "The platform takes no text of that length." }),
             MessageRefused: ({ reason }) => new Conflict({ message: `The platform refused the message: ${reason}.` })
           })
         )

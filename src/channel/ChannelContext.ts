@@ -20,6 +20,7 @@ import { Linking } from "./Linking.ts"
 import { MessageRepo } from "./MessageRepo.ts"
 import { Messages } from "./Messages.ts"
 import { QuietPolls } from "./QuietPolls.ts"
+import { RequestedReplies } from "./RequestedReplies.ts"
 import { SendGate } from "./SendGate.ts"
 import { SendQueue } from "./SendQueue.ts"
 import { SendWatch } from "./SendWatch.ts"
@@ -44,6 +45,7 @@ export const services = Layer.mergeAll(
   Chats.layer,
   ChannelSessions.layer,
   LinkedChannels.layer,
+  RequestedReplies.layer,
   SendGate.layer
 ).pipe(
   Layer.provideMerge(Layer.merge(AutoReply.layer, TrialReply.layer)),

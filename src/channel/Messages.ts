@@ -58,9 +58,10 @@ export class Messages extends Context.Tag("gatehouse/channel/Messages")<
     readonly sendText: (
       channel: Channel,
       to: string,
-      body: string,
-      source?: "api" | "ai"
+      body: string
     ) => Effect.Effect<Message, NotConnected | RecipientWrong | TextTooLong | MessageRefused>
+    /** A queued message as it stands once it is settled, or patience has ended. */
+    readonly outcome: (queued: Message) => Effect.Effect<Message, RecipientWrong | MessageRefused>
     readonly page: (
       channelId: ChannelId,
       chatId: string,
@@ -252,27 +253,26 @@ export class Messages extends Context.Tag("gatehouse/channel/Messages")<
         return isNew ? message : yield* Effect.flatMap(repo.byId(input.id), Effect.orDie)
       })
 
-      const sendText = Effect.fn("Messages.sendText")(function* (
-        channel: Channel,
-        to: string,
-        body: string,
-        source: "api" | "ai" = "api"
-      ) {
-        if (channel.status !== "connected") return yield* new NotConnected()
-        const address = recipient(channel.platform, to)
-        if (Either.isLeft(address)) return yield* new RecipientWrong({ reason: address.left })
-        if (isTooLong({ to: address.right, body }))
-          return yield* new TextTooLong({ longest: longestText(address.right) })
-        const id = MessageId.make(yield* source === "api" ? idOfRequest : nextId)
-        const queued = yield* queue({ id, channelId: channel.id, to: address.right, body, source })
-        yield* waker.wake(channel.id)
-        const stored = yield* watch.settled(id, patience)
+      const outcome = Effect.fn("Messages.outcome")(function* (queued: Message) {
+        yield* waker.wake(queued.channelId)
+        const stored = yield* watch.settled(queued.id, patience)
         const message = Option.getOrElse(stored, () => queued)
         if (message.status !== "failed") return message
         const reason = Option.getOrElse(message.error, () => "refused")
         return yield* reason === unknownRecipient
           ? new RecipientWrong({ reason: "names nobody on the platform" })
           : new MessageRefused({ reason })
+      })
+
+      const sendText = Effect.fn("Messages.sendText")(function* (channel: Channel, to: string, body: string) {
+        if (channel.status !== "connected") return yield* new NotConnected()
+        const address = recipient(channel.platform, to)
+        if (Either.isLeft(address)) return yield* new RecipientWrong({ reason: address.left })
+        if (isTooLong({ to: address.right, body })) {
+          return yield* new TextTooLong({ longest: longestText(address.right) })
+        }
+        const id = MessageId.make(yield* idOfRequest)
+        return yield* outcome(yield* queue({ id, channelId: channel.id, to: address.right, body, source: "api" }))
       })
 
       /** In one transaction with the reply that the message belongs to; the next reply of the chat may be due then. */
@@ -297,6 +297,7 @@ export class Messages extends Context.Tag("gatehouse/channel/Messages")<
             )
           ),
         sendText,
+        outcome,
         page: (channelId, chatId, { before, limit }) =>
           repo.page({ channelId, chatId, before: Option.getOrNull(before), limit })
       })

@@ -62,7 +62,7 @@ export const MessagesHttp = HttpApiBuilder.group(ServiceApi, "messages", (handle
       Effect.gen(function* () {
         const { id } = yield* CurrentChannel
         const channel = yield* channels.byId(id)
-        return { data: messageItem(yield* messages.sendText(channel, payload.to, payload.body, "api")) }
+        return { data: messageItem(yield* messages.sendText(channel, payload.to, payload.body)) }
       }).pipe(
         Effect.catchTags({
           ChannelNotFound: () => new Conflict({ message: "The account is gone." }),

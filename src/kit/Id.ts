@@ -28,6 +28,14 @@ export const idAt = (millis: number): string => {
 /** A UUID version 7. Ids made by one process sort in the order in which they were made, within a millisecond too. */
 export const nextId: Effect.Effect<string> = Effect.map(Clock.currentTimeMillis, idAt)
 
+const tail = 0x1000000000000n
+
+/** The nth id after another: what belongs together under one id is stored under it and those that follow. */
+export const idAfter = (id: string, nth: number): string => {
+  const last = (BigInt(`0x${id.slice(-12)}`) + BigInt(nth)) % tail
+  return `${id.slice(0, -12)}${last.toString(16).padStart(12, "0")}`
+}
+
 /** The least id that `nextId` makes at a moment or later: what a range of time is in a list that is ordered by id. */
 export const firstIdAt = (moment: DateTime.Utc): string => {
   const millis = Math.max(0, Math.floor(DateTime.toEpochMillis(moment)))

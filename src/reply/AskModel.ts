@@ -33,7 +33,13 @@ export const askOnce = Effect.fn("AskModel.askOnce")(function* (
   return yield* answer
 })
 
-/** Repeats what may pass, twice at most and within three time-outs; the last failure counts. */
+/** The newer half; a single message cannot be made shorter. */
+const shorter = (window: ReadonlyArray<WindowMessage>) => window.slice(Math.floor(window.length / 2))
+
+/**
+ * Repeats what may pass, twice at most and within three time-outs; the last failure counts. A conversation that is too
+ * long for the model is once asked about with the newer half of its messages.
+ */
 export const askModel = Effect.fn("AskModel.askModel")(function* (
   model: Model,
   configured: Configured,
@@ -43,17 +49,24 @@ export const askModel = Effect.fn("AskModel.askModel")(function* (
   const budget = Duration.times(timeout, 3)
   const startedAt = yield* Clock.currentTimeMillis
 
-  const attempt = (failures: number): Effect.Effect<ChatAnswer, ChatModelFailure> =>
-    Effect.catchAll(askOnce(model, configured, window), (failure) =>
+  const attempt = (
+    failures: number,
+    shown: ReadonlyArray<WindowMessage>
+  ): Effect.Effect<ChatAnswer, ChatModelFailure> =>
+    Effect.catchAll(askOnce(model, configured, shown), (failure) =>
       Effect.flatMap(Clock.currentTimeMillis, (now) => {
+        const isWhole = shown.length === window.length
+        if (failure.kind === "context_too_long" && isWhole && window.length > 1) {
+          return attempt(failures, shorter(window))
+        }
         const left = Duration.subtract(budget, Duration.millis(now - startedAt))
         return Option.match(waitBefore(failures, failure, left), {
           onNone: () => Effect.fail(failure),
-          onSome: (wait) => Effect.delay(attempt(failures + 1), wait)
+          onSome: (wait) => Effect.delay(attempt(failures + 1, shown), wait)
         })
       })
     )
-  return yield* Effect.timeoutFail(attempt(1), {
+  return yield* Effect.timeoutFail(attempt(1, window), {
     duration: budget,
     onTimeout: () =>
       new ChatModelFailure({

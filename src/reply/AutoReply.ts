@@ -6,11 +6,12 @@ import { AiLogs } from "./AiLogs.ts"
 import { askModel } from "./AskModel.ts"
 import { type ChatAnswer, ChatModel, type ChatModelFailure } from "./ChatModel.ts"
 import type { AiLog } from "./domain/AiLog.ts"
-import { plainText, typingTime, windowSize } from "./domain/Conversation.ts"
+import { typingTime, windowSize } from "./domain/Conversation.ts"
 import { plan, skipReason, type SkipReason } from "./domain/Eligibility.ts"
 import { splitReply } from "./domain/LongReply.ts"
-import { alertText, handOffIn, keywordIn } from "./domain/ManagerAlert.ts"
+import { alertText, keywordIn } from "./domain/ManagerAlert.ts"
 import type { ReplyJob } from "./domain/ReplyJob.ts"
+import { spokenReply } from "./domain/SpokenReply.ts"
 import { ReplyChannel } from "./ReplyChannel.ts"
 import { ReplyJobRepo } from "./ReplyJobRepo.ts"
 import { Rules, type Situation, type Waiting } from "./Rules.ts"
@@ -19,6 +20,9 @@ import { Rules, type Situation, type Waiting } from "./Rules.ts"
 const typingShown = Duration.seconds(8)
 /** A job that finds nothing to do is not asked again at once. */
 const breather = Duration.minutes(1)
+
+/** Noted as the reason of a reply that was sent without its unfinished end. */
+const cutOff = "truncated"
 
 /** Another worker was faster: the transaction is undone, the job is looked at anew. */
 class Outrun extends Data.TaggedError("Outrun")<{}> {}
@@ -129,6 +133,7 @@ export class AutoReply extends Context.Tag("gatehouse/reply/AutoReply")<
 
       const echo = ({ body }: Waiting): ChatAnswer => ({
         reply: body,
+        isCutOff: false,
         model: "echo",
         promptTokens: Option.some(0),
         completionTokens: Option.some(0)
@@ -153,15 +158,14 @@ export class AutoReply extends Context.Tag("gatehouse/reply/AutoReply")<
           yield* atomically(failed(log, kind, Option.some(words)))
           return Option.none<Generated>()
         }
-        const { completionTokens, model: modelName, promptTokens, reply } = answered.right
+        const { completionTokens, isCutOff, model: modelName, promptTokens } = answered.right
         const { managerAlerts, replyDelaySeconds } = situation.configured.settings
-        const { isHandOff, text } = managerAlerts.value.enabled
-          ? handOffIn(plainText(reply))
-          : { isHandOff: false, text: plainText(reply).trim() }
+        const { isHandOff, text } = spokenReply(answered.right, managerAlerts.value.enabled)
         const dueAt = DateTime.unsafeMake(endedAt + replyDelaySeconds.value * 1000)
         const changes = {
           status: text === "" ? ("failed" as const) : ("generated" as const),
-          reason: text === "" ? Option.some("empty_completion") : Option.none<string>(),
+          reason:
+            text === "" ? Option.some("empty_completion") : isCutOff ? Option.some(cutOff) : Option.none<string>(),
           reply: Option.some(text),
           modelName: Option.some(modelName),
           promptTokens,

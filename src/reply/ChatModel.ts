@@ -15,6 +15,8 @@ export interface ChatRequest {
 
 export interface ChatAnswer {
   readonly reply: string
+  /** The model was cut off at `max_tokens`. */
+  readonly isCutOff: boolean
   readonly model: string
   readonly promptTokens: Option.Option<number>
   readonly completionTokens: Option.Option<number>

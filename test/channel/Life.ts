@@ -1,4 +1,4 @@
-import { type Duration, Effect, Layer, Option, Queue, Redacted } from "effect"
+import { type Duration, Effect, Layer, Option, Predicate, Queue, Redacted } from "effect"
 import { Channels } from "../../src/channel/Channels.ts"
 import { services } from "../../src/channel/ChannelContext.ts"
 import { ChannelWaker } from "../../src/channel/ChannelWaker.ts"
@@ -19,7 +19,7 @@ import * as ToldEvents from "./ToldEvents.ts"
 /** What outlives the program: the platform, and what the provider was asked and answers. */
 export class World extends PlatformInMemory.PlatformWorld {
   readonly asked: Array<ChatRequest> = []
-  readonly answers: Array<string | ChatModelFailure> = []
+  readonly answers: Array<string | { readonly cutOff: string } | ChatModelFailure> = []
   /** What it answers when `answers` is empty, and after how long. */
   reply: (request: ChatRequest) => string = () => "With pleasure."
   thinking: Duration.DurationInput = 0
@@ -47,9 +47,11 @@ const provider = (world: World, mortal: Mortal) =>
             world.asked.push(request)
             yield* Effect.sleep(world.thinking)
             const answer = world.answers.shift() ?? world.reply(request)
-            if (typeof answer !== "string") return yield* answer
+            const isCutOff = Predicate.hasProperty(answer, "cutOff")
+            if (typeof answer !== "string" && !isCutOff) return yield* answer
             return {
-              reply: answer,
+              reply: isCutOff ? answer.cutOff : answer,
+              isCutOff,
               model: request.model,
               promptTokens: Option.some(9),
               completionTokens: Option.some(3)

@@ -1,12 +1,14 @@
 import { assert, layer } from "@effect/vitest"
 import { deepStrictEqual } from "@effect/vitest/utils"
-import { Array, DateTime, Duration, Effect, Option, Redacted, TestClock } from "effect"
+import { Array, Clock, Context, DateTime, Duration, Effect, Fiber, Layer, Option, Redacted, TestClock } from "effect"
 import { Chats } from "../../src/channel/Chats.ts"
 import type { Channel } from "../../src/channel/domain/Channel.ts"
 import { Messages } from "../../src/channel/Messages.ts"
 import { AiLogs } from "../../src/reply/AiLogs.ts"
 import { AiSettings } from "../../src/reply/AiSettings.ts"
+import { AutoReply } from "../../src/reply/AutoReply.ts"
 import { ChatModelFailure } from "../../src/reply/ChatModel.ts"
+import { ReplyChannel } from "../../src/reply/ReplyChannel.ts"
 import * as Life from "../channel/Life.ts"
 import { noon, pass, passUntil } from "../channel/Passing.ts"
 import { told } from "../channel/ToldEvents.ts"
@@ -121,6 +123,43 @@ layer(TestDatabase.layer)("AutoReply", (it) => {
     }).pipe(Effect.provide(Life.layer(world)))
   })
 
+  it.scoped("asks once more about the newer half when the conversation is too long", () => {
+    const world = new Life.World()
+    return Effect.gen(function* () {
+      const { channel, outcome } = yield* written(world)
+      yield* outcome
+      world.answers.push(
+        failing("context_too_long"),
+        "Shorter.",
+        failing("context_too_long"),
+        failing("context_too_long")
+      )
+      yield* hear(world, channel, "And on Monday?")
+      deepStrictEqual(yield* outcome, { status: "sent", reason: null })
+      const shown = world.asked.slice(1).map(({ turns }) => turns.map(({ content }) => content))
+      deepStrictEqual(shown, [
+        ["Are you open?", "With pleasure.", "And on Monday?"],
+        ["With pleasure.", "And on Monday?"]
+      ])
+      yield* hear(world, channel, "And then?")
+      deepStrictEqual(yield* outcome, { status: "failed", reason: "context_too_long" })
+      assert.lengthOf(world.asked, 5)
+    }).pipe(Effect.provide(Life.layer(world)))
+  })
+
+  it.scoped("sends whole sentences of a reply that broke off, and notes it", () => {
+    const world = new Life.World()
+    world.answers.push({ cutOff: "We are. And on Mon" })
+    return Effect.gen(function* () {
+      const { outcome } = yield* written(world)
+      deepStrictEqual(yield* outcome, { status: "sent", reason: "truncated" })
+      deepStrictEqual(
+        world.sent.map(({ body }) => body),
+        ["We are."]
+      )
+    }).pipe(Effect.provide(Life.layer(world)))
+  })
+
   it.scoped("does not repeat what will never work", () => {
     const world = new Life.World()
     world.answers.push(failing("auth"))
@@ -151,6 +190,34 @@ layer(TestDatabase.layer)("AutoReply", (it) => {
       yield* pass(65)
       deepStrictEqual(yield* outcome, { status: "skipped", reason: "chat blocked" })
       deepStrictEqual(world.sent, [])
+    }).pipe(Effect.provide(Life.layer(world)))
+  })
+
+  it.scoped("shows that somebody types for as long as it takes, again before the platform forgets", () => {
+    const world = new Life.World()
+    world.answers.push("A long story. ".repeat(60))
+    return Effect.gen(function* () {
+      yield* noon
+      const ai = yield* AiSettings
+      yield* ai.putGlobal({ enabled: true }, Option.none())
+      const channel = yield* Life.connected
+      yield* ai.putAccount(channel.id, { replyDelaySeconds: 0 }, key)
+      yield* hear(world, channel, "Tell me")
+      const shown: Array<number> = []
+      const typing = () => Effect.map(Clock.currentTimeMillis, (now) => void shown.push(now))
+      const watched = Layer.succeed(ReplyChannel, { ...(yield* ReplyChannel), typing })
+      const replies = Context.get(
+        yield* Layer.build(Layer.fresh(AutoReply.layer).pipe(Layer.provide(watched))),
+        AutoReply
+      )
+      const answer = yield* Effect.fork(replies.advance(channel.id, "pb:1"))
+      yield* passUntil(Effect.map(Fiber.poll(answer), Option.isSome))
+      const [first = 0, ...later] = shown
+      deepStrictEqual(
+        later.map((at) => at - first),
+        [8_000]
+      )
+      assert.isAtLeast((yield* Clock.currentTimeMillis) - first, 12_000)
     }).pipe(Effect.provide(Life.layer(world)))
   })
 

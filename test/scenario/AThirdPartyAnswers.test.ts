@@ -1,6 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { deepStrictEqual } from "@effect/vitest/utils"
 import { Effect } from "effect"
+import { Client } from "pg"
+import { nextId } from "../../src/kit/Id.ts"
+import { SkipReason } from "../../src/reply/domain/Eligibility.ts"
 import { call } from "../support/Api.ts"
 import * as Gatehouse from "../support/Gatehouse.ts"
 import { chatOf, eventually, makeChannel, makeWorld, type World, write } from "../support/Story.ts"
@@ -36,6 +39,30 @@ const settledLogs = (url: string, token: string, accountId: string, count: numbe
         : undefined
     ),
     `${count} replies that have ended`
+  )
+
+const query = (databaseUrl: string, statement: string, values: ReadonlyArray<unknown> = []) =>
+  Effect.promise(async () => {
+    const client = new Client({ connectionString: databaseUrl })
+    await client.connect()
+    await client.query(statement, [...values])
+    await client.end()
+  })
+
+/** What a crash leaves of a request that was carried out and not answered, once its lease is over. */
+const forgetAnswers = (databaseUrl: string) =>
+  query(databaseUrl, "UPDATE idempotency_keys SET answer_sealed = NULL, leased_until = now() - interval '1 second'")
+
+/** So many more replies in the chats that were answered already, as if just now: a reply types for a second at least. */
+const answerOften = (databaseUrl: string, times: number) =>
+  Effect.flatMap(Effect.replicateEffect(nextId, times), (ids) =>
+    query(
+      databaseUrl,
+      `INSERT INTO ai_logs (id, account_id, chat_id, message_id, status, created_at)
+       SELECT fresh, account_id, chat_id, gen_random_uuid(), 'sent', now()
+       FROM (SELECT DISTINCT account_id, chat_id FROM ai_logs WHERE status = 'sent') answered, unnest($1::uuid[]) fresh`,
+      [ids]
+    )
   )
 
 /** A program whose provider is the third party's. */
@@ -164,6 +191,14 @@ describe("a provider that others wrote", () => {
         yield* put("/ai/global", { api_key: null })
         assert.strictEqual(yield* reasonFor({ from: "anna" }), "no API key configured")
         yield* put("/ai/global", { api_key: "sk-secret-of-the-shop" })
+        const club = yield* control("/groups", { title: "Club", members: ["shop", "anna"] })
+        const inClub = { from: "anna", to: undefined, thread_id: club.body.thread_id }
+        assert.strictEqual(yield* reasonFor(inClub), "chat type disabled")
+        const elevenMinutesAgo = String((Date.now() - 660_000) * 1_000)
+        assert.strictEqual(yield* reasonFor({ from: "olga", timestamp: elevenMinutesAgo }), "message too old")
+        yield* answerOften(world.databaseUrl, 20)
+        ended += 20
+        assert.strictEqual(yield* reasonFor({ from: "anna" }), "loop protection")
         assert.lengthOf(mock.getRequests(), 1)
 
         yield* put(`/accounts/${id}/ai`, {
@@ -195,6 +230,10 @@ describe("a provider that others wrote", () => {
         assert.match(String(alerts[1]?.text), /A person is asked for/)
         yield* control("/messages", { from: "shop", to: "bert", text: "I take over" })
         assert.strictEqual(yield* reasonFor({ from: "bert" }), "human takeover")
+
+        const skipped = yield* call("GET", `${url}/v1/ai/logs?account_id=${id}&status=skipped&limit=100`, { token })
+        const reasons: ReadonlyArray<string> = skipped.body.data.map(({ reason }: { reason: string }) => reason)
+        deepStrictEqual([...new Set(reasons)].toSorted(), [...SkipReason.literals].toSorted(), "every reason there is")
       }).pipe(Effect.scoped),
     120_000
   )
@@ -229,6 +268,26 @@ describe("a provider that others wrote", () => {
           asked.messages.map(({ content }: any) => content),
           ["Be brief.", "Hello?", "Yes.", "Open?"]
         )
+
+        const keyed = { "idempotency-key": "trial-1" }
+        const send = call("POST", `${url}/v1/ai/chat/test`, {
+          token: channel.channelToken,
+          headers: keyed,
+          body: { message: "Again?", chat_id, send_to_chat: true }
+        })
+        const once = yield* send
+        const askedBefore = mock.getRequests().length
+        yield* forgetAnswers(world.databaseUrl)
+        const repeated = yield* send
+        assert.strictEqual(repeated.status, 200, JSON.stringify(repeated.body))
+        assert.strictEqual(repeated.body.data.sent_message.message_id, once.body.data.sent_message.message_id)
+        assert.strictEqual(repeated.body.data.reply, "Yes.")
+        assert.lengthOf(mock.getRequests(), askedBefore)
+        assert.lengthOf(
+          (yield* chatOf(world, "anna")).filter(({ from }) => from === "shop"),
+          3
+        )
+
         assert.strictEqual((yield* tryAdmin({ message: "Open?" })).body.data.reply, "Yes.")
         assert.strictEqual((yield* tryAdmin({ message: "Open?", account_id: channel.id, chat_id })).status, 200)
 

@@ -205,9 +205,11 @@ export const AiLog = Schema.Struct({
   reason: Schema.NullOr(Schema.String).annotations({
     description:
       `Of a skipped reply one of: ${SkipReason.literals.map((reason) => `\`${reason}\``).join(", ")}. Of a failed one ` +
-      "the kind of failure (`timeout`, `network`, `auth`, `quota`, `rate_limited`, `bad_request`, `provider_error`, " +
-      "`invalid_response`, `empty_completion`, `refusal`), the platform's, or `cut short`, then a colon and the " +
-      "provider's own words, without the key. Those words are for the operator: `ai.reply.*` events carry the kind alone."
+      "the kind of failure (`timeout`, `network`, `auth`, `quota`, `rate_limited`, `bad_request`, `context_too_long`, " +
+      "`provider_error`, `invalid_response`, `empty_completion`, `refusal`), the platform's, or `cut short`, then a colon " +
+      "and the provider's own words, without the key. Those words are for the operator: `ai.reply.*` events carry the " +
+      "kind alone. Of a reply that the model did not finish within `max_tokens` it is `truncated`: whole sentences of it " +
+      "are sent."
   }),
   model_name: Schema.NullOr(Schema.String),
   prompt_tokens: Schema.NullOr(Schema.Int),

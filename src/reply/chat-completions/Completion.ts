@@ -84,10 +84,12 @@ export const readCompletion = (body: string, requestedModel: string): Either.Eit
   const refusal = nonBlank(message["refusal"])
   if (Option.isSome(refusal)) return noReply("refusal", refusal.value)
   const reply = storable(withoutThinking(contentOf(message["content"]))).trim()
-  if (reply === "") return Either.left(whyEmpty(at(choice, "finish_reason")))
+  const finishReason = at(choice, "finish_reason")
+  if (reply === "") return Either.left(whyEmpty(finishReason))
   const usage = at(json, "usage")
   return Either.right({
     reply,
+    isCutOff: finishReason === "length",
     model: Option.match(nonBlank(at(json, "model")), { onNone: () => requestedModel, onSome: storable }),
     promptTokens: count(at(usage, "prompt_tokens")),
     completionTokens: count(at(usage, "completion_tokens"))

@@ -41,6 +41,13 @@ export const providerErrorIn = (json: unknown): Option.Option<ProviderError> => 
   return Option.orElse(nestedError(body), () => errorOf({ ...body, message: body["message"] ?? body["detail"] }))
 }
 
+/** Of OpenAI and those who speak like it, Gemini, Anthropic, llama.cpp, vLLM. */
+const tooLong =
+  /context[ _-]?(length|window|size)|maximum context|prompt is too long|token count.{0,40}exceeds|reduce the length of/i
+
+const isTooLong = (error: ProviderError): boolean =>
+  [Option.some(error.message), error.code, error.type].some((said) => Option.exists(said, (words) => tooLong.test(words)))
+
 /** The kind of failure that a status says, and, for a spent quota, the error's own word. */
 export const kindOf = (status: number, error: Option.Option<ProviderError>): ChatModelFailure["kind"] => {
   if (status === 401 || status === 403) return "auth"
@@ -52,6 +59,7 @@ export const kindOf = (status: number, error: Option.Option<ProviderError>): Cha
     return isQuota ? "quota" : "rate_limited"
   }
   if (status === 408) return "timeout"
+  if (Option.exists(error, isTooLong)) return "context_too_long"
   if (status < 400) return "invalid_response"
   return status >= 500 ? "provider_error" : "bad_request"
 }

@@ -8,6 +8,7 @@ export type ProviderFailureKind =
   | "quota"
   | "rate_limited"
   | "bad_request"
+  | "context_too_long"
   | "provider_error"
   | "invalid_response"
   | "empty_completion"

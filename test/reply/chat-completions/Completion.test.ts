@@ -58,6 +58,7 @@ describe("a reply", () => {
   it.prop("in plain text is that text", [FastCheck.lorem()], ([text]) => {
     deepStrictEqual(reply(answer({ content: `\n${text} ` })), {
       reply: text,
+      isCutOff: false,
       model: "m-1",
       promptTokens: Option.some(3),
       completionTokens: Option.some(2)
@@ -95,6 +96,7 @@ describe("a reply", () => {
     })
     deepStrictEqual(reply(body), {
       reply: "Yes.",
+      isCutOff: false,
       model: "asked",
       promptTokens: Option.none(),
       completionTokens: Option.none()
@@ -102,7 +104,8 @@ describe("a reply", () => {
   })
 
   it("may be cut at its limit", () => {
-    assert.strictEqual(reply(answer({ content: "Yes, and" }, { finish_reason: "length" })).reply, "Yes, and")
+    const { isCutOff, reply: text } = reply(answer({ content: "Yes, and" }, { finish_reason: "length" }))
+    deepStrictEqual([isCutOff, text], [true, "Yes, and"])
   })
 })
 
@@ -132,6 +135,36 @@ describe("no reply", () => {
       assert.match(reason(body).message, words)
     })
   }
+})
+
+describe("a conversation that is too long", () => {
+  const tellings = [
+    ["OpenAI", 400, '{"error":{"message":"Too many","type":"invalid_request_error","code":"context_length_exceeded"}}'],
+    ["vLLM", 400, '{"object":"error","message":"This model\'s maximum context length is 4096 tokens.","code":400}'],
+    ["llama.cpp", 400, '{"error":{"code":400,"message":"the request exceeds the available context size","type":"x"}}'],
+    [
+      "Gemini",
+      400,
+      '[{"error":{"message":"The input token count (9) exceeds the maximum number of tokens allowed (8)."}}]'
+    ],
+    [
+      "Anthropic",
+      413,
+      '{"error":{"type":"invalid_request_error","message":"prompt is too long: 9 tokens > 8 maximum"}}'
+    ]
+  ] as const
+  for (const [name, status, body] of tellings) {
+    it(`is understood as ${name} tells it`, () =>
+      assert.strictEqual(readFailure(status, body).kind, "context_too_long"))
+  }
+
+  it("is no other trouble that speaks of tokens", () => {
+    for (const [status, words] of [
+      [429, "Reduce the length of your prompts"],
+      [400, "max_tokens must be positive"]
+    ] as const)
+      assert.notStrictEqual(readFailure(status, JSON.stringify({ error: { message: words } })).kind, "context_too_long")
+  })
 })
 
 describe("a failure", () => {

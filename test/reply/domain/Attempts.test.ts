@@ -4,7 +4,15 @@ import { Duration, FastCheck, Option } from "effect"
 import { type ProviderFailureKind, waitBefore } from "../../../src/reply/domain/Attempts.ts"
 
 const passing = ["rate_limited", "provider_error", "timeout", "network"] as const
-const lasting = ["auth", "quota", "bad_request", "invalid_response", "empty_completion", "refusal"] as const
+const lasting = [
+  "auth",
+  "quota",
+  "bad_request",
+  "context_too_long",
+  "invalid_response",
+  "empty_completion",
+  "refusal"
+] as const
 const failure = (kind: ProviderFailureKind, seconds?: number) => ({
   kind,
   retryAfter: Option.map(Option.fromNullable(seconds), Duration.seconds)
