@@ -3,16 +3,15 @@ import { Effect, Option } from "effect"
 import { BadGateway, Conflict, Invalid } from "../api/Problem.ts"
 import { CurrentChannel } from "../api/Security.ts"
 import { ServiceApi } from "../api/ServiceApi.ts"
-import { idOfRequest } from "../kit/Idempotency.ts"
 import type { ChatModelFailure } from "../reply/ChatModel.ts"
 import { type Trial, TrialReply } from "../reply/TrialReply.ts"
 import { channelOfPath } from "./CallerChannelHttp.ts"
 import { Channels } from "./Channels.ts"
 import type { Channel } from "./domain/Channel.ts"
 import { type Message, messageItem } from "./domain/Message.ts"
-import { Messages } from "./Messages.ts"
 import { RequestedReplies } from "./RequestedReplies.ts"
 import { noSuchChat } from "./MessagesHttp.ts"
+import { TextMessages } from "./TextMessages.ts"
 
 const notConnected = () => new Conflict({ message: "The account is not connected." })
 
@@ -40,21 +39,20 @@ export const AiTrialsHttp = HttpApiBuilder.group(ServiceApi, "aiTrials", (handle
   Effect.gen(function* () {
     const trials = yield* TrialReply
     const channels = yield* Channels
-    const messages = yield* Messages
+    const texts = yield* TextMessages
     const replies = yield* RequestedReplies
 
     /** Asks and sends; what an earlier try of the same request has stored is neither asked for nor sent again. */
     const sent = Effect.fn("AiTrialsHttp.sent")(function* (channel: Channel, chatId: string, message: string) {
       if (channel.status !== "connected") return yield* notConnected()
       const input = { accountId: Option.some(channel.id), chatId: Option.some(chatId), message }
-      const requestId = yield* idOfRequest
-      const [first, ...more] = yield* replies.ofRequest(requestId)
+      const [first, ...more] = yield* replies.ofRequest
       if (first !== undefined) {
         const reply = [first, ...more].map(({ body }) => body).join("\n")
-        return trialItem(yield* trials.again(input, reply), Option.some(yield* messages.outcome(first)))
+        return trialItem(yield* trials.again(input, reply), Option.some(yield* texts.outcome(first)))
       }
       const trial = yield* trials.to(input)
-      return trialItem(trial, yield* replies.send(requestId, channel, chatId, trial.reply))
+      return trialItem(trial, yield* replies.send(channel, chatId, trial.reply))
     })
 
     return handlers

@@ -24,6 +24,7 @@ import { RequestedReplies } from "./RequestedReplies.ts"
 import { SendGate } from "./SendGate.ts"
 import { SendQueue } from "./SendQueue.ts"
 import { SendWatch } from "./SendWatch.ts"
+import { TextMessages } from "./TextMessages.ts"
 import { TypingSigns } from "./TypingSigns.ts"
 
 const repos = Layer.mergeAll(
@@ -34,7 +35,8 @@ const repos = Layer.mergeAll(
   ReplyJobRepo.Default
 )
 
-const messages = Messages.layer.pipe(
+const messages = TextMessages.layer.pipe(
+  Layer.provideMerge(Messages.layer),
   Layer.provideMerge(Layer.mergeAll(AiLogs.layer, SendWatch.layer, SendQueue.layer, QuietPolls.layer)),
   Layer.provideMerge(repos)
 )

@@ -1,11 +1,8 @@
-import { Array, Context, Data, DateTime, Effect, Either, Layer, Metric, Option } from "effect"
+import { Array, Context, DateTime, Effect, Layer, Metric, Option } from "effect"
 import { nextId } from "../kit/Id.ts"
-import { idOfRequest } from "../kit/Idempotency.ts"
 import { messages as messageCount } from "../Metrics.ts"
 import type { SentMessage } from "../platform/Platform.ts"
 import type { SeenMessage } from "../platform/domain/PlatformEvent.ts"
-import { recipient } from "../platform/domain/Recipient.ts"
-import { isTooLong, longestText } from "../platform/domain/TextLimit.ts"
 import { AiLogs } from "../reply/AiLogs.ts"
 import { Outbox } from "../webhook/Outbox.ts"
 import { ChannelWaker } from "./ChannelWaker.ts"
@@ -16,17 +13,6 @@ import type { GatewayEvent } from "./domain/GatewayEvent.ts"
 import { Message, MessageId, messageItem, namesIn } from "./domain/Message.ts"
 import { MessageRepo } from "./MessageRepo.ts"
 import { SendWatch } from "./SendWatch.ts"
-
-export class NotConnected extends Data.TaggedError("NotConnected")<{}> {}
-/** `to` is no address of the channel's platform. */
-export class RecipientWrong extends Data.TaggedError("RecipientWrong")<{ readonly reason: string }> {}
-/** The platform takes no text of that length in one message. */
-export class TextTooLong extends Data.TaggedError("TextTooLong")<{ readonly longest: number }> {}
-/** The platform refused the message for good. */
-export class MessageRefused extends Data.TaggedError("MessageRefused")<{ readonly reason: string }> {}
-
-const patience = "10 seconds"
-const unknownRecipient = "unknown_user"
 
 /**
  * Stored messages and what follows from them (gateway specification, part 6; contract, part 4 "Chats and messages"):
@@ -55,13 +41,6 @@ export class Messages extends Context.Tag("gatehouse/channel/Messages")<
     /** The platform has it: once, with its event. */
     readonly sent: (message: Message, sent: SentMessage) => Effect.Effect<void>
     readonly failed: (message: Message, reason: string) => Effect.Effect<void>
-    readonly sendText: (
-      channel: Channel,
-      to: string,
-      body: string
-    ) => Effect.Effect<Message, NotConnected | RecipientWrong | TextTooLong | MessageRefused>
-    /** A queued message as it stands once it is settled, or patience has ended. */
-    readonly outcome: (queued: Message) => Effect.Effect<Message, RecipientWrong | MessageRefused>
     readonly page: (
       channelId: ChannelId,
       chatId: string,
@@ -253,28 +232,6 @@ export class Messages extends Context.Tag("gatehouse/channel/Messages")<
         return isNew ? message : yield* Effect.flatMap(repo.byId(input.id), Effect.orDie)
       })
 
-      const outcome = Effect.fn("Messages.outcome")(function* (queued: Message) {
-        yield* waker.wake(queued.channelId)
-        const stored = yield* watch.settled(queued.id, patience)
-        const message = Option.getOrElse(stored, () => queued)
-        if (message.status !== "failed") return message
-        const reason = Option.getOrElse(message.error, () => "refused")
-        return yield* reason === unknownRecipient
-          ? new RecipientWrong({ reason: "names nobody on the platform" })
-          : new MessageRefused({ reason })
-      })
-
-      const sendText = Effect.fn("Messages.sendText")(function* (channel: Channel, to: string, body: string) {
-        if (channel.status !== "connected") return yield* new NotConnected()
-        const address = recipient(channel.platform, to)
-        if (Either.isLeft(address)) return yield* new RecipientWrong({ reason: address.left })
-        if (isTooLong({ to: address.right, body })) {
-          return yield* new TextTooLong({ longest: longestText(address.right) })
-        }
-        const id = MessageId.make(yield* idOfRequest)
-        return yield* outcome(yield* queue({ id, channelId: channel.id, to: address.right, body, source: "api" }))
-      })
-
       /** In one transaction with the reply that the message belongs to; the next reply of the chat may be due then. */
       const settle = (message: Message, change: Effect.Effect<boolean>) =>
         Effect.gen(function* () {
@@ -296,8 +253,6 @@ export class Messages extends Context.Tag("gatehouse/channel/Messages")<
               message.source === "ai" ? replies.settled(message.id, Option.some(reason)) : Effect.succeed(false)
             )
           ),
-        sendText,
-        outcome,
         page: (channelId, chatId, { before, limit }) =>
           repo.page({ channelId, chatId, before: Option.getOrNull(before), limit })
       })

@@ -10,6 +10,7 @@ import { Chats } from "./Chats.ts"
 import { chatItem } from "./domain/Chat.ts"
 import { messageItem } from "./domain/Message.ts"
 import { Messages } from "./Messages.ts"
+import { TextMessages } from "./TextMessages.ts"
 
 export const noSuchChat = () => new NotFound({ message: "No such chat." })
 
@@ -56,13 +57,13 @@ export const ChatsHttp = HttpApiBuilder.group(ServiceApi, "chats", (handlers) =>
 export const MessagesHttp = HttpApiBuilder.group(ServiceApi, "messages", (handlers) =>
   Effect.gen(function* () {
     const channels = yield* Channels
-    const messages = yield* Messages
+    const texts = yield* TextMessages
 
     return handlers.handle("sendText", ({ payload }) =>
       Effect.gen(function* () {
         const { id } = yield* CurrentChannel
         const channel = yield* channels.byId(id)
-        return { data: messageItem(yield* messages.sendText(channel, payload.to, payload.body)) }
+        return { data: messageItem(yield* texts.send(channel, payload.to, payload.body)) }
       }).pipe(
         Effect.catchTags({
           ChannelNotFound: () => new Conflict({ message: "The account is gone." }),

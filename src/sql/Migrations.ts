@@ -26,7 +26,7 @@ import lanes from "./migrations/0036_lanes.ts"
 import stream from "./migrations/0037_stream.ts"
 import purchases from "./migrations/0039_purchases.ts"
 import refunds from "./migrations/0041_refunds.ts"
-import loginAttempts from "./migrations/0045_login_attempts.ts"
+import logins from "./migrations/0045_logins.ts"
 
 /** The database cannot be brought up to date, in one line for the operator: nothing was changed. */
 export class MigrationFailed extends Data.TaggedError("MigrationFailed")<{
@@ -61,7 +61,7 @@ const loader = Migrator.fromRecord({
   "0037_stream": stream,
   "0039_purchases": purchases,
   "0041_refunds": refunds,
-  "0045_login_attempts": loginAttempts
+  "0045_logins": logins
 })
 
 const migrateLock = 7_426_001

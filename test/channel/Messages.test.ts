@@ -6,6 +6,7 @@ import { Chats } from "../../src/channel/Chats.ts"
 import type { Channel } from "../../src/channel/domain/Channel.ts"
 import { MessageId } from "../../src/channel/domain/Message.ts"
 import { Messages } from "../../src/channel/Messages.ts"
+import { TextMessages } from "../../src/channel/TextMessages.ts"
 import { nextId } from "../../src/kit/Id.ts"
 import { AiLogs } from "../../src/reply/AiLogs.ts"
 import { ReplyChannel } from "../../src/reply/ReplyChannel.ts"
@@ -177,14 +178,14 @@ layer(TestDatabase.layer)("Messages", (it) => {
     Effect.gen(function* () {
       yield* noon
       const channel = yield* Life.connected
-      const messages = yield* Messages
-      const sending = yield* Effect.fork(messages.sendText(channel, "pb:1", "hello"))
+      const texts = yield* TextMessages
+      const sending = yield* Effect.fork(texts.send(channel, "pb:1", "hello"))
       yield* pass(12)
       assert.strictEqual((yield* Fiber.join(sending)).status, "queued")
-      const wrong = yield* Effect.flip(messages.sendText(channel, "+4912345", "hello"))
+      const wrong = yield* Effect.flip(texts.send(channel, "+4912345", "hello"))
       assert.strictEqual(wrong._tag, "RecipientWrong")
       const { disconnect } = yield* Channels
-      const gone = yield* Effect.flip(messages.sendText(yield* disconnect(channel.id), "pb:1", "hello"))
+      const gone = yield* Effect.flip(texts.send(yield* disconnect(channel.id), "pb:1", "hello"))
       assert.strictEqual(gone._tag, "NotConnected")
     }).pipe(Effect.provide(Life.layer(new Life.World())))
   )

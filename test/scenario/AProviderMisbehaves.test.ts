@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs"
 import type { ServerResponse } from "node:http"
 import { assert, describe, it } from "@effect/vitest"
+import { deepStrictEqual } from "@effect/vitest/utils"
 import { Array, Effect, Ref, Schedule } from "effect"
 import { call } from "../support/Api.ts"
 import { faultyProvider } from "../support/ChatProvider.ts"
@@ -89,7 +90,7 @@ describe("a provider that hangs, dribbles, floods or talks nonsense", () => {
         assert.isAtLeast(invalid.length, each, "who talks nonsense; who floods may take too long as well")
         assert.isBelow(poured, each * 20 * megabyte, "the connection is dropped long before the end")
         assert.isBelow((yield* most) - before, 120, "megabytes more at the most")
-        assert.deepStrictEqual(
+        deepStrictEqual(
           (yield* chatOf(world, "flood1")).map(({ from }) => from),
           ["flood1"]
         )

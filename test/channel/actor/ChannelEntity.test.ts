@@ -5,6 +5,7 @@ import * as ChannelEntity from "../../../src/channel/actor/ChannelEntity.ts"
 import * as WakeChannels from "../../../src/channel/actor/WakeChannels.ts"
 import { Channels } from "../../../src/channel/Channels.ts"
 import { Messages } from "../../../src/channel/Messages.ts"
+import { TextMessages } from "../../../src/channel/TextMessages.ts"
 import * as TestDatabase from "../../support/TestDatabase.ts"
 import { until } from "../../support/Until.ts"
 import * as TestSharding from "../../support/TestSharding.ts"
@@ -55,10 +56,10 @@ layer(TestDatabase.layer, { excludeTestServices: true })("ChannelEntity", (it) =
       const channel = yield* Effect.provide(Life.connectedAs("second"), Life.layer(world))
       const polls = Effect.sync(() => world.polledBy.filter((name) => name === "second").length)
       yield* Effect.gen(function* () {
-        const messages = yield* Messages
+        const texts = yield* TextMessages
         const channels = yield* Channels
         yield* soon(Effect.map(polls, (count) => count >= 1))
-        assert.strictEqual((yield* messages.sendText(channel, "pb:1", "hello")).status, "sent")
+        assert.strictEqual((yield* texts.send(channel, "pb:1", "hello")).status, "sent")
         yield* channels.disconnect(channel.id)
         yield* Effect.sleep("300 millis")
         const before = yield* polls

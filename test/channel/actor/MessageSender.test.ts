@@ -6,6 +6,7 @@ import { Channels } from "../../../src/channel/Channels.ts"
 import type { Channel } from "../../../src/channel/domain/Channel.ts"
 import { MessageId } from "../../../src/channel/domain/Message.ts"
 import { Messages } from "../../../src/channel/Messages.ts"
+import { TextMessages } from "../../../src/channel/TextMessages.ts"
 import { nextId } from "../../../src/kit/Id.ts"
 import { PlatformB } from "../../../src/platform/Platform.ts"
 import * as TestDatabase from "../../support/TestDatabase.ts"
@@ -85,8 +86,8 @@ layer(TestDatabase.layer)("MessageSender", (it) => {
     return Effect.gen(function* () {
       const { channel, start } = yield* sending
       world.troubles.push({ at: "send", reason: "unknown_user" })
-      const messages = yield* Messages
-      const refused = yield* Effect.fork(Effect.flip(messages.sendText(channel, "pbuser:nobody", "hello")))
+      const texts = yield* TextMessages
+      const refused = yield* Effect.fork(Effect.flip(texts.send(channel, "pbuser:nobody", "hello")))
       yield* pass(1)
       yield* queue(channel, "pb:1", "next")
       yield* start
