@@ -143,9 +143,10 @@ export const AccountsHttp = HttpApiBuilder.group(ServiceApi, "accounts", (handle
       .handle("deleteAccount", ({ path }) =>
         Effect.gen(function* () {
           const channel = yield* channelOfPath(path.id)
+          if (channel.platform === "platform_a") yield* linking.logout(channel.id)
           yield* channels.remove(channel)
           return { data: { uuid: channel.id, deleted: true as const } }
-        })
+        }).pipe(Effect.catchTag("ChannelNotFound", noSuchAccount))
       )
       .handle("connectAccount", ({ path, payload }) =>
         Effect.gen(function* () {

@@ -82,13 +82,14 @@ export class SessionKeyRepo extends Effect.Service<SessionKeyRepo>()("gatehouse/
       Effect.asVoid,
       Effect.orDie
     )
-    /** All that there is, under a new owner's number, so that nobody writes it back. */
+    /** All that there is, under a new owner's number, so that nobody writes it back: the number first, as in a write. */
     const forget = Effect.fn("SessionKeyRepo.forget")(
       (channelId: string) => sql`
         WITH emptied AS (
           UPDATE platform_sessions SET epoch = epoch + 1, credentials_sealed = NULL WHERE channel_id = ${channelId}
+          RETURNING channel_id
         )
-        DELETE FROM platform_session_keys WHERE channel_id = ${channelId}`,
+        DELETE FROM platform_session_keys k USING emptied WHERE k.channel_id = emptied.channel_id`,
       Effect.asVoid,
       Effect.orDie
     )

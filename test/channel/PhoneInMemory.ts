@@ -8,6 +8,8 @@ export class PhoneWorld {
   readonly script: Array<ReadonlyArray<PlatformEvent> | PlatformFailure["reason"]> = []
   readonly connectedAt: Array<number> = []
   readonly forgotten: Array<string> = []
+  readonly deeds: Array<"unlink" | "forget"> = []
+  isAway = false
   readonly typing: Array<readonly [millis: number, chat: string, isTyping: boolean]> = []
   stored = 0
 }
@@ -20,6 +22,9 @@ export const closed = (code: number, isLinked = true) =>
 export const qr = (text: string) =>
   QrShown.make({ qr: Redacted.make(text), expiresAt: DateTime.unsafeMake("2026-03-01T13:00:00Z") })
 
+const failing = (reason: PlatformFailure["reason"]) =>
+  new PlatformFailure({ reason, detail: reason, retryAfter: Option.none() })
+
 export const layer = (world: PhoneWorld) =>
   Layer.succeed(
     PlatformA,
@@ -29,7 +34,7 @@ export const layer = (world: PhoneWorld) =>
           world.connectedAt.push(yield* Clock.currentTimeMillis)
           const next = world.script.shift() ?? [connected]
           if (typeof next === "string") {
-            return yield* new PlatformFailure({ reason: next, detail: next, retryAfter: Option.none() })
+            return yield* failing(next)
           }
           const events = yield* Mailbox.make<PlatformEvent>()
           yield* events.offerAll(next)
@@ -37,15 +42,23 @@ export const layer = (world: PhoneWorld) =>
           return {
             events,
             stored: (count) => Effect.sync(() => void (world.stored += count)),
-            send: () => new PlatformFailure({ reason: "unavailable", detail: "silent", retryAfter: Option.none() }),
+            send: () => failing("unavailable"),
             typing: Option.some((chat: string, isTyping: boolean) =>
               Effect.map(Clock.currentTimeMillis, (at) => void world.typing.push([at, chat, isTyping]))
             )
           }
         }),
-      unlink: () => Effect.void,
+      unlink: () =>
+        Effect.suspend(() => {
+          world.deeds.push("unlink")
+          return world.isAway ? failing("unavailable") : Effect.void
+        }),
       isLinked: () => Effect.succeed(true),
-      forget: (channelId) => Effect.sync(() => void world.forgotten.push(channelId)),
+      forget: (channelId) =>
+        Effect.sync(() => {
+          world.deeds.push("forget")
+          world.forgotten.push(channelId)
+        }),
       sentId: (clientId) => clientId
     })
   )

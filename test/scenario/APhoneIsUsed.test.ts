@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { deepStrictEqual } from "@effect/vitest/utils"
 import { Effect } from "effect"
+import { placesOf } from "../support/DatabaseWords.ts"
 import * as Gatehouse from "../support/Gatehouse.ts"
 import { linkByQr, makeAccount, makePhones, told } from "../support/LinkedAccount.ts"
 import { eventually } from "../support/Story.ts"
@@ -17,7 +18,8 @@ describe("a linked phone is used", () => {
       Effect.scoped(
         Effect.gen(function* () {
           const phones = yield* makePhones
-          const { url } = yield* Gatehouse.serve(phones.env)
+          const program = yield* Gatehouse.serve({ ...phones.env, LOG_LEVEL: "debug" })
+          const { url } = program
           const account = yield* makeAccount(phones, url)
           yield* linkByQr(phones, account, shop)
 
@@ -117,12 +119,14 @@ describe("a linked phone is used", () => {
           assert.match(pairing.pairing_code, /^[0-9A-Z]{8}$/)
           assert.isString(pairing.pairing_code_expires_at)
           assert.strictEqual((yield* account.at("GET", "/qr")).body.data.pairing_code, pairing.pairing_code)
-          assert.strictEqual((yield* phones.control("/pairing-code", { code: "WRONGONE" })).status, 404)
           yield* phones.control("/pairing-code", { code: pairing.pairing_code })
           yield* account.becomes("connected")
           yield* phones.control("/messages", { from: ann, account: shop, text: "after the code" })
           yield* told(phones, "message.received", ({ body }) => body === "after the code")
           assert.strictEqual(yield* devices, 2)
+          const secrets = [pairing.pairing_code, "privKey", "noiseKey", "advSecretKey"]
+          deepStrictEqual(yield* placesOf(phones.env.DATABASE_URL, secrets), [])
+          for (const secret of secrets) assert.notInclude(program.output(), secret)
           assert.strictEqual((yield* account.at("POST", "/logout")).body.data.status, "disconnected")
           assert.strictEqual(yield* devices, 1)
           yield* linkByQr(phones, account, shop)

@@ -164,7 +164,7 @@ export const openConnection = Effect.fn("PlatformA.connect")(function* (
     Effect.promise(async () => {
       close(Option.none())
       await socket.end(undefined)
-    }).pipe(Effect.timeout("5 seconds"), Effect.ignoreLogged)
+    }).pipe(Effect.interruptible, Effect.timeout("5 seconds"), Effect.ignoreLogged)
   )
 
   const stored = (count: number) =>

@@ -1,5 +1,7 @@
 import { assert, it } from "@effect/vitest"
-import { Effect, Option, Redacted, type Scope } from "effect"
+import { Duration, Effect, Layer, Option, Redacted, type Scope } from "effect"
+import type { PlatformEvent } from "../../../src/platform/domain/PlatformEvent.ts"
+import * as PlatformADriver from "../../../src/platform/platform-a/PlatformADriver.ts"
 import { connect, linked, makeSide, nextEvent, type Side } from "./LinkedPhone.ts"
 import type { PlatformA } from "../../../src/platform/Platform.ts"
 
@@ -28,6 +30,32 @@ it.live(
       })
     ),
   30000
+)
+
+it.live(
+  "QR codes that nobody scans follow each other until the platform has no more of them",
+  () =>
+    withSide((side) =>
+      Effect.gen(function* () {
+        const driver = PlatformADriver.layer({
+          url: side.simulator.socketUrl,
+          qrLives: Option.some(Duration.millis(200))
+        }).pipe(Layer.provide(side.vault.layer))
+        const told = yield* Effect.scoped(
+          Effect.gen(function* () {
+            const { events } = yield* connect("one")
+            const all: Array<PlatformEvent> = []
+            while (all.at(-1)?._tag !== "Closed") all.push(yield* events.take)
+            return all
+          })
+        ).pipe(Effect.provide(driver))
+        const codes = told.flatMap((event) => (event._tag === "QrShown" ? [Redacted.value(event.qr)] : []))
+        assert.strictEqual(new Set(codes).size, 6)
+        const last = told.at(-1)
+        assert.isTrue(last?._tag === "Closed" && last.end === "qr_expired")
+      })
+    ),
+  30_000
 )
 
 it.live(
