@@ -61,7 +61,8 @@ layer(TestDatabase.layer)("MessageSender", (it) => {
       world.troubles.push({ at: "send", reason: "unavailable", lost: true })
       yield* queue(channel, "pb:1", "hello")
       yield* start
-      yield* pass(35)
+      yield* passUntil(Effect.map(statusesIn(channel, "pb:1"), ([status]) => status === "sent"))
+      yield* pass(5)
       deepStrictEqual(sentBodies(world), ["hello"])
       deepStrictEqual(yield* statusesIn(channel, "pb:1"), ["sent"])
     }).pipe(Effect.provide(Life.layer(world)))
@@ -76,7 +77,7 @@ layer(TestDatabase.layer)("MessageSender", (it) => {
       yield* start
       yield* pass(25)
       deepStrictEqual(yield* statusesIn(channel, "pb:1"), ["sending"])
-      yield* pass(60)
+      yield* passUntil(Effect.sync(() => world.sent.length === 1))
       deepStrictEqual(sentBodies(world), ["hello"])
     }).pipe(Effect.provide(Life.layer(world)))
   })
@@ -107,7 +108,7 @@ layer(TestDatabase.layer)("MessageSender", (it) => {
       yield* pass(290)
       deepStrictEqual(yield* statusesIn(channel, "pb:1"), ["queued"])
       deepStrictEqual(sentBodies(world), [])
-      yield* pass(90)
+      yield* passUntil(Effect.sync(() => world.sent.length === 1))
       deepStrictEqual(sentBodies(world), ["hello"])
     }).pipe(Effect.provide(Life.layer(world)))
   })
@@ -119,8 +120,7 @@ layer(TestDatabase.layer)("MessageSender", (it) => {
       world.troubles.push({ at: "send", reason: "session_expired" })
       yield* queue(channel, "pb:1", "hello")
       const loop = yield* start
-      yield* pass(3)
-      assert.isTrue(Option.isSome(yield* Fiber.poll(loop)))
+      assert.isTrue(yield* passUntil(Effect.map(Fiber.poll(loop), Option.isSome)))
       deepStrictEqual(yield* statusesIn(channel, "pb:1"), ["queued"])
       const { byId } = yield* Channels
       assert.strictEqual((yield* byId(channel.id)).status, "error")
@@ -140,7 +140,7 @@ layer(TestDatabase.layer)("MessageSender", (it) => {
       yield* queue(channel, "pbuser:ann", "goodbye")
       deepStrictEqual(yield* statusesIn(channel, "pb:of-ann"), ["sent", "sent", "queued"])
       yield* rouse
-      yield* pass(6)
+      yield* passUntil(Effect.sync(() => world.sent.length === 3))
       deepStrictEqual(
         world.sent.map(({ chatId }) => chatId),
         ["pb:of-ann", "pb:of-ann", "pb:of-ann"]

@@ -88,7 +88,7 @@ layer(services)("the session of a linked channel", (it) => {
       return Effect.gen(function* () {
         const { events, id, loop, state } = yield* begun(phone)
         yield* passUntil(Effect.map(Fiber.poll(loop), Option.isSome))
-        yield* pass(3)
+        yield* passUntil(Effect.map(events, (all) => all.length === 2))
         deepStrictEqual(yield* state, ["error", reason])
         deepStrictEqual(yield* events, ["connected", "error"])
         deepStrictEqual(phone.forgotten, isForgotten ? [id] : [])
