@@ -7,7 +7,7 @@ import { PurchaseUnknown, StoreDown } from "../store/StoreTrouble.ts"
 import { Outbox } from "../webhook/Outbox.ts"
 import { type Claim, type OwnedByAnother, type OwnedByStranger, Purchases } from "./Purchases.ts"
 import { bySigning } from "./domain/Lifecycle.ts"
-import { periodStart, readingAfter } from "./domain/StoreBPeriod.ts"
+import { goingOn, periodStart, readingAfter } from "./domain/StoreBPeriod.ts"
 import { SubscriptionRepo } from "./SubscriptionRepo.ts"
 import { TokenRepo } from "./TokenRepo.ts"
 
@@ -149,8 +149,8 @@ export class StoreBReadings extends Context.Tag("gatehouse/subscription/StoreBRe
         if (isReplaced && Option.isNone(look.voidedOrder)) {
           return Looked.Nothing({ reason: "a newer purchase took its place" })
         }
-        const [main] = purchase.facts
-        if (main === undefined) return Looked.Nothing({ reason: "nothing was paid yet" })
+        const [shown, ...items] = purchase.facts
+        if (shown === undefined) return Looked.Nothing({ reason: "nothing was paid yet" })
         const readAt = readingAfter(
           purchase.readAt,
           Option.flatMap(known, (token) => token.readAt)
@@ -159,6 +159,7 @@ export class StoreBReadings extends Context.Tag("gatehouse/subscription/StoreBRe
           onNone: () => Effect.succeedNone,
           onSome: (token) => tokens.find({ appId: app.id, purchaseToken: token })
         })
+        const main = goingOn(shown, known, replaced)
         const periodStartedAt = periodStart(main.transaction, readAt, known, replaced)
         yield* tokens.save({
           appId: app.id,
@@ -174,7 +175,7 @@ export class StoreBReadings extends Context.Tag("gatehouse/subscription/StoreBRe
           )
         })
         if (Option.isSome(purchase.replaces)) yield* tokens.retire(app.id, purchase.replaces.value, purchaseToken)
-        for (const fact of purchase.facts) {
+        for (const fact of [main, ...items]) {
           const transaction = StoreTransaction.make({ ...fact.transaction, purchaseDate: periodStartedAt })
           yield* apply(PurchaseFact.make({ ...fact, signedAt: readAt, transaction }))
         }

@@ -71,6 +71,63 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("store 
     })
   )
 
+  it.effect("what changes later is shown as pending, and told when it comes", () =>
+    Effect.gen(function* () {
+      const team = yield* makeTeam
+      yield* team.giveCredential
+      const bought = yield* team.buy()
+      const later = { product_id: "max", base_plan_id: "monthly", mode: "deferred" }
+      const replaced = yield* team.control(`/purchases/${bought.body.purchase.token}/change-plan`, later)
+      const next = `/purchases/${replaced.body.purchase.token}`
+      const before = (yield* team.subscriber).subscriptions["pro:monthly"]
+      deepStrictEqual([before.status, before.will_renew, before.pending_product_identifier], ["active", true, "max"])
+      yield* team.control(`${next}/renew`)
+      const after = (yield* team.subscriber).subscriptions["max:monthly"]
+      deepStrictEqual([after.status, after.pending_product_identifier], ["active", null])
+
+      yield* team.control(`${next}/change-price`, { price: 12.99 })
+      yield* team.control(`${next}/confirm-price`)
+      strictEqual((yield* team.subscriber).subscriptions["max:monthly"].price, after.price)
+      yield* team.control(`${next}/renew`)
+      strictEqual((yield* team.subscriber).subscriptions["max:monthly"].price, 12.99)
+      yield* team.control(`${next}/change-price`, { price: 19.99 })
+      yield* team.control(`${next}/cancel`, { by: "system" })
+      yield* team.control(`${next}/expire`)
+      strictEqual((yield* team.subscriber).subscriptions["max:monthly"].status, "expired")
+      deepStrictEqual(yield* team.types, [
+        "customer.created",
+        "subscription.started",
+        "subscription.product_changed",
+        "subscription.price_change",
+        "subscription.price_change",
+        "subscription.renewed",
+        "subscription.price_change",
+        "subscription.canceled",
+        "subscription.expired"
+      ])
+    })
+  )
+
+  it.effect("a part of a quantity that goes back takes nothing away, all of it does", () =>
+    Effect.gen(function* () {
+      const team = yield* makeTeam
+      yield* team.giveCredential
+      const coins = { store: "store_b", identifier: "coins", name: "Coins", type: "non_consumable" }
+      strictEqual((yield* team.api("POST", `/apps/${team.app}/products`, coins)).status, 201)
+      const bought = yield* team.buy({ one_time: true, product_id: "coins", base_plan_id: undefined, quantity: 3 })
+      const { token } = bought.body.purchase
+      const refundedAfter = (quantity: number) =>
+        Effect.gen(function* () {
+          const { data, status } = answered(yield* team.control(`/purchases/${token}/refund`, { quantity }))
+          deepStrictEqual([status, data.status], [200, "accepted"])
+          return (yield* team.subscriber).non_subscriptions.coins[0].refunded_at
+        })
+      assert.isNull(yield* refundedAfter(1))
+      assert.isNotNull(yield* refundedAfter(2))
+      deepStrictEqual(yield* team.types, ["customer.created", "purchase.completed", "purchase.refunded"])
+    })
+  )
+
   it.effect("a repeat is a duplicate, what changes nothing is ignored and kept", () =>
     Effect.gen(function* () {
       const team = yield* makeTeam
