@@ -1,4 +1,4 @@
-import { Chunk, Deferred, Duration, Effect, Exit, Queue } from "effect"
+import { Array, Chunk, Deferred, Duration, Effect, Exit, Queue } from "effect"
 import { supervise } from "../kit/Supervise.ts"
 import type { Settlement } from "./domain/Delivery.ts"
 import type { EndpointId } from "./domain/Webhook.ts"
@@ -14,6 +14,8 @@ type Written = (exit: Exit.Exit<void>) => void
 
 interface Waiting extends Outcome {
   readonly written: Written
+  /** Whose giver has another way when it cannot be written with the others. */
+  readonly isOffered: boolean
 }
 
 /** Outcomes that wait to be written; whoever has one more has to wait. */
@@ -46,15 +48,17 @@ export const make = Effect.gen(function* () {
       discard: true
     })
   const write = (batch: ReadonlyArray<Waiting>) =>
-    Effect.flatMap(Effect.exit(together(batch)), (exit) =>
-      Exit.isFailure(exit) && batch.length > 1 ? apart(batch) : tell(batch, exit)
-    )
+    Effect.flatMap(Effect.exit(together(batch)), (exit) => {
+      if (Exit.isSuccess(exit) || batch.length === 1) return tell(batch, exit)
+      const [others, offered] = Array.partition(batch, ({ isOffered }) => isOffered)
+      return Effect.zipRight(tell(offered, exit), apart(others))
+    })
   const next = Queue.takeBetween(queue, 1, writtenAtOnce).pipe(
     Effect.flatMap((batch) => Effect.uninterruptible(write(Chunk.toReadonlyArray(batch)))),
     Effect.zipRight(Effect.sleep(gathering))
   )
   const writing = Effect.all(
-    Array.from({ length: writers }, () => Effect.forever(next)),
+    Array.makeBy(writers, () => Effect.forever(next)),
     { concurrency: writers, discard: true }
   )
   yield* Effect.forkScoped(supervise("SettlementWriter", writing))
@@ -62,10 +66,10 @@ export const make = Effect.gen(function* () {
     write: (outcome: Outcome) =>
       Effect.gen(function* () {
         const done = yield* Deferred.make<void>()
-        yield* Queue.offer(queue, { ...outcome, written: (exit) => Deferred.unsafeDone(done, exit) })
+        yield* Queue.offer(queue, { ...outcome, written: (exit) => Deferred.unsafeDone(done, exit), isOffered: false })
         yield* Deferred.await(done)
       }),
     /** Without a fiber that waits. False when too much waits already: then nobody will be told. */
-    offer: (outcome: Outcome, written: Written) => queue.unsafeOffer({ ...outcome, written })
+    offer: (outcome: Outcome, written: Written) => queue.unsafeOffer({ ...outcome, written, isOffered: true })
   }
 })

@@ -11,7 +11,7 @@ import { callers, countAt, dataOf, event, newEvents, program, receiver } from ".
 const events = 4_000
 const atOnce = 20
 /** The first round of each side is for the compiler and does not count. */
-const rounds = 3
+const rounds = 5
 const deadBacklog = 10_000
 
 /** Events per second, and processor microseconds of this process for each. */
@@ -130,7 +130,11 @@ const row = (name: string, mine: Figure, other: Figure, asked: string) =>
 
 const alternating = <A, B, E, R>(one: Effect.Effect<A, E, R>, other: Effect.Effect<B, E, R>) =>
   Effect.map(
-    Effect.forEach(Array.range(1, rounds), () => Effect.all([one, other])),
+    Effect.forEach(Array.range(1, rounds), (round) =>
+      round % 2 === 1
+        ? Effect.all([one, other])
+        : Effect.map(Effect.all([other, one]), ([second, first]) => [first, second] as const)
+    ),
     (all) => [all.map(([first]) => first), all.map(([, second]) => second)] as const
   )
 

@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { deepStrictEqual } from "@effect/vitest/utils"
 import { SqlClient } from "@effect/sql"
 import { Array, DateTime, Effect, Option } from "effect"
-import { nextId } from "../../src/kit/Id.ts"
+import { firstIdAt, nextId } from "../../src/kit/Id.ts"
 import { Deliveries } from "../../src/webhook/Deliveries.ts"
 import type { Owner } from "../../src/webhook/domain/Webhook.ts"
 import { Endpoints } from "../../src/webhook/Endpoints.ts"
@@ -164,6 +164,29 @@ layer(TestDatabase.layer, { excludeTestServices: true })("an endpoint", (it) => 
         endpoints.replay(yield* endpoints.byId(endpoint.id), { from, to, events: Option.none() })
       )
       assert.strictEqual(refused._tag, "EndpointInactive")
+    }).pipe(Effect.provide(engine()))
+  )
+
+  it.scoped("gets a long range in pieces, each from where the one before ended", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const endpoints = yield* Endpoints
+      const owner = yield* newOwner()
+      const { endpoint } = yield* register(owner, "http://127.0.0.1:9/", { maxPerSecond: 1 })
+      const from = DateTime.unsafeMake("2026-01-01T00:00:00.000Z")
+      const [noon, night] = [DateTime.add(from, { hours: 12 }), DateTime.add(from, { hours: 23 })]
+      const happened = (at: DateTime.Utc, count: number) => sql`
+        INSERT INTO webhook_events (id, owner_kind, owner_id, event, body, created_at)
+        SELECT (${firstIdAt(at).slice(0, 23)}::text || '-' || lpad(to_hex(n), 12, '0'))::uuid, 'account', ${owner.id}, 'message.received', '{}',
+          ${DateTime.toDateUtc(at)} FROM generate_series(1, ${count}) AS n`
+      yield* happened(from, 9_000)
+      yield* happened(noon, 1_500)
+      yield* happened(night, 1)
+      const to = DateTime.add(from, { days: 1 })
+      const replay = (begin: DateTime.Utc) => endpoints.replay(endpoint, { from: begin, to, events: Option.none() })
+      deepStrictEqual(yield* replay(from), { count: 9_000, next: Option.some(noon) })
+      deepStrictEqual(yield* replay(noon), { count: 1_501, next: Option.none() })
+      yield* endpoints.remove(endpoint.id)
     }).pipe(Effect.provide(engine()))
   )
 

@@ -1,6 +1,19 @@
 import { assert, describe, it } from "@effect/vitest"
 import { deepStrictEqual } from "@effect/vitest/utils"
-import { Deferred, Duration, Effect, Fiber, FiberSet, Layer, Option, Queue, Redacted, TestClock } from "effect"
+import {
+  Deferred,
+  Duration,
+  Effect,
+  Fiber,
+  FiberSet,
+  HashMap,
+  Layer,
+  Logger,
+  Option,
+  Queue,
+  Redacted,
+  TestClock
+} from "effect"
 import { Seal } from "../../../src/kit/Seal.ts"
 import type { Intake } from "../../../src/webhook/actor/AwakeEndpoints.ts"
 import { deliveryLoop } from "../../../src/webhook/actor/DeliveryLoop.ts"
@@ -157,8 +170,13 @@ describe("DeliveryLoop", () => {
     })
   )
 
-  it.scoped("410 disables the endpoint and cancels what waits", () =>
-    Effect.gen(function* () {
+  it.scoped("410 disables the endpoint, cancels what waits, and tells the operator", () => {
+    const said: Array<string> = []
+    const logger = Logger.make<unknown, void>(({ annotations, logLevel, message }) => {
+      const told = ["webhook", "reason"].map((key) => Option.getOrNull(HashMap.get(annotations, key)))
+      if (logLevel.label === "WARN") said.push([message, ...told].join(", "))
+    })
+    return Effect.gen(function* () {
       const { queue, row, sent } = yield* start(
         (nth, hanging) => (nth === 1 ? Effect.succeed(answered(410)) : hanging),
         { rows: 100 }
@@ -170,8 +188,9 @@ describe("DeliveryLoop", () => {
       assert.isFalse(isActive)
       deepStrictEqual(disabledReason, Option.some("the target answered 410 Gone"))
       assert.isAtMost(sent.length, 32)
-    })
-  )
+      deepStrictEqual(said, [`a webhook was disabled, ${endpointId}, the target answered 410 Gone`])
+    }).pipe(Effect.provide(Logger.replace(Logger.defaultLogger, logger)))
+  })
 
   it.scoped("three days without one success disable the endpoint", () =>
     Effect.gen(function* () {
