@@ -103,7 +103,7 @@ export const everyPlatform = (name: PlatformName, makeSide: Effect.Effect<Platfo
             deepStrictEqual([message.type, message.chatType], ["text", "private"])
             assertNone(message.clientId)
             assert.isTrue(Option.isSome(message.sender) && Option.isSome(message.recipient))
-            assert.deepStrictEqual(recipient(name, message.chatId), Either.right(message.chatId))
+            deepStrictEqual(recipient(name, message.chatId), Either.right(message.chatId))
           }
         })
       )
