@@ -53,6 +53,9 @@ const loginProblem =
         })
       case "unknown_user":
         return invalid("username", "names nobody on the platform")
+      case "session_expired":
+      case "logged_out":
+        return invalid("session", "has ended, or is none")
       case "wrong_code":
         return invalid(codeField, "is wrong")
       case "rate_limited":
@@ -156,6 +159,7 @@ export const AccountsHttp = HttpApiBuilder.group(ServiceApi, "accounts", (handle
             if (Option.contains(state.channel.lastError, "driver_missing")) return yield* driverMissing
             return linkItem(state)
           }
+          if (payload.session !== undefined) return stateItem(yield* channels.importSession(path.id, payload.session))
           const connected = Option.match(credentialsOf(payload), {
             onNone: () => channels.resume(path.id),
             onSome: (credentials) =>

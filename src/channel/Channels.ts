@@ -10,8 +10,8 @@ import { ChannelRepo } from "./ChannelRepo.ts"
 import { ChannelWaker } from "./ChannelWaker.ts"
 import { Channel, ChannelId, connectionData } from "./domain/Channel.ts"
 import type { GatewayEvent } from "./domain/GatewayEvent.ts"
-import { loginsAllowed, loginWindow, nextLoginAt } from "./domain/LoginLimit.ts"
 import type { Pacing } from "./domain/Pacing.ts"
+import { loginAttempts, type TooManyLogins } from "./LoginAttempts.ts"
 import { SendQueue } from "./SendQueue.ts"
 
 const tokenPrefix = "gh_ch_"
@@ -19,9 +19,6 @@ const tokenPrefix = "gh_ch_"
 export class ChannelNotFound extends Data.TaggedError("ChannelNotFound")<{}> {}
 /** The channel is not in a state in which that can be done. */
 export class ChannelStateForbids extends Data.TaggedError("ChannelStateForbids")<{ readonly message: string }> {}
-
-/** Another login now would look like an attack to the platform. */
-export class TooManyLogins extends Data.TaggedError("TooManyLogins")<{ readonly nextAt: DateTime.Utc }> {}
 
 export interface ChannelPage {
   readonly before: Option.Option<string>
@@ -68,6 +65,8 @@ export class Channels extends Context.Tag("gatehouse/channel/Channels")<
       credentials: Credentials,
       verificationCode: Option.Option<Redacted.Redacted<string>>
     ) => Effect.Effect<Channel, ConnectFailure>
+    /** Connects by a session that was opened elsewhere. */
+    readonly importSession: (id: string, text: Redacted.Redacted<string>) => Effect.Effect<Channel, ConnectFailure>
     readonly answerChallenge: (
       id: string,
       credentials: Credentials,
@@ -91,6 +90,7 @@ export class Channels extends Context.Tag("gatehouse/channel/Channels")<
       const waker = yield* ChannelWaker
       const endpoints = yield* Endpoints
       const queue = yield* SendQueue
+      const mayLogIn = loginAttempts(repo)
       const underWay = new Set<ChannelId>()
 
       const byId = Effect.fn("Channels.byId")(function* (id: string) {
@@ -188,15 +188,6 @@ export class Channels extends Context.Tag("gatehouse/channel/Channels")<
         })
       })
 
-      const mayLogIn = Effect.fn("Channels.mayLogIn")(function* ({ id }: Channel) {
-        const at = yield* DateTime.now
-        const since = DateTime.subtractDuration(at, loginWindow)
-        const tried = yield* repo.tryLogin({ id, at, since, allowed: loginsAllowed })
-        if (Option.isNone(tried)) return yield* new ChannelNotFound()
-        const { isAllowed, oldest } = tried.value
-        if (!isAllowed) return yield* new TooManyLogins({ nextAt: nextLoginAt(oldest) })
-      })
-
       const connect = Effect.fn("Channels.connect")(function* (
         id: string,
         credentials: Credentials,
@@ -208,6 +199,15 @@ export class Channels extends Context.Tag("gatehouse/channel/Channels")<
         const code = isSecondStep ? verificationCode : Option.none()
         if (Option.isNone(code)) yield* mayLogIn(channel)
         return yield* through(channel, platform.login({ credentials, pending, verificationCode: code }))
+      })
+
+      const importSession = Effect.fn("Channels.importSession")(function* (
+        id: string,
+        text: Redacted.Redacted<string>
+      ) {
+        const channel = yield* platformB(id)
+        const pending = yield* pendingSession(channel)
+        return yield* through(channel, platform.importSession({ text, pending }))
       })
 
       const answerChallenge = Effect.fn("Channels.answerChallenge")(function* (
@@ -281,6 +281,7 @@ export class Channels extends Context.Tag("gatehouse/channel/Channels")<
             ? repo.byTokenDigest(SecretToken.digest(token))
             : Effect.succeedNone,
         connect,
+        importSession,
         answerChallenge,
         resume,
         disconnect: (id) => leave(id, "kept"),

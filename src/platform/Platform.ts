@@ -93,6 +93,8 @@ export interface Outlet {
  * - `login` starts, or continues a second factor when `verificationCode` is present and `pending` is the session of the
  *   `TwoFactorRequired` step. Any earlier session of the channel may be given as `pending`: its device is used again, and
  *   one that can no longer be read counts as none. Passwords and codes are used once and kept nowhere.
+ * - `importSession` goes on with a session that was opened elsewhere, in the words of the driver, for an account whose login
+ *   needs a person.
  * - `answerChallenge` continues from the session of a `ChallengeRequired` step, also after a restart.
  * - `poll` without a cursor sets the baseline and reports nothing old.
  * - `send` addresses `pb:<thread_id>` or `pbuser:<username>`.
@@ -104,6 +106,10 @@ export class PlatformB extends Context.Tag("gatehouse/platform/PlatformB")<
       readonly credentials: Credentials
       readonly pending: Option.Option<Session>
       readonly verificationCode: Option.Option<Redacted.Redacted<string>>
+    }) => Effect.Effect<LoginStep, PlatformFailure>
+    readonly importSession: (input: {
+      readonly text: Redacted.Redacted<string>
+      readonly pending: Option.Option<Session>
     }) => Effect.Effect<LoginStep, PlatformFailure>
     readonly answerChallenge: (input: {
       readonly credentials: Credentials

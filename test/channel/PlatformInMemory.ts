@@ -96,6 +96,10 @@ export const layer = (world: PlatformWorld, around: <A, E>(call: Effect.Effect<A
             return LoginStep.Connected({ session, username: credentials.username })
           })
         ),
+      importSession: ({ text }) =>
+        around(
+          Effect.sync(() => LoginStep.Connected({ session: sessionOf(Redacted.value(text)), username: "imported" }))
+        ),
       answerChallenge: ({ code, credentials }) =>
         around(
           Effect.gen(function* () {

@@ -25,6 +25,9 @@ export const platformBSide = Effect.gen(function* () {
     anew((platform) =>
       platform.login({ credentials: credentials(account), pending, verificationCode: Option.map(code, Redacted.make) })
     )
+  const imported = (text: string) =>
+    anew((platform) => platform.importSession({ text: Redacted.make(text), pending: Option.none() }))
+  const elsewhere = Effect.map(control("/sessions", { username: shop.username }), ({ body }) => body)
   const stepsOf = (...steps: ReadonlyArray<LoginStep>) => steps.map(({ _tag }) => _tag)
 
   const open: PlatformSide["open"] = Effect.gen(function* () {
@@ -54,6 +57,10 @@ export const platformBSide = Effect.gen(function* () {
     open,
     logins: [
       { steps: ["Connected"], run: Effect.map(login(shop), (step) => stepsOf(step)) },
+      ...(["authorization", "sessionid"] as const).map((form) => ({
+        steps: ["Connected"],
+        run: Effect.flatMap(elsewhere, (session) => Effect.map(imported(session[form]), (step) => stepsOf(step)))
+      })),
       {
         steps: ["TwoFactorRequired", "Connected"],
         run: Effect.gen(function* () {
@@ -71,6 +78,8 @@ export const platformBSide = Effect.gen(function* () {
       }
     ],
     refusals: [
+      { reason: "session_expired", run: imported(`17000:${guess}`), secret: guess },
+      { reason: "session_expired", run: imported(guess), secret: guess },
       { reason: "bad_password", run: login({ ...shop, password: guess }), secret: guess },
       { reason: "unknown_user", run: login({ username: "nobody", password: guess }), secret: guess }
     ],

@@ -36,7 +36,27 @@ describe("accounts are managed", () => {
           deepStrictEqual([wrongFactor.status, Object.keys(wrongFactor.body.errors)], [422, ["verification_code"]])
           assert.strictEqual((yield* login({ verification_code: "918273" })).body.data.status, "connected")
 
-          const secrets = [password, wrong, "734912", "918273", "606060", "505050", "IGT:2"]
+          const elsewhere = yield* call("POST", `${world.platformB.url}/_control/sessions`, {
+            body: { username: "shop" }
+          })
+          const session: string = elsewhere.body.sessionid
+          yield* post(`/accounts/${id}/logout`, {})
+          const none = yield* post(`/accounts/${id}/connect`, { session: "1700:no-session-at-all" })
+          deepStrictEqual([none.status, Object.keys(none.body.errors)], [422, ["session"]])
+          const imported = (yield* post(`/accounts/${id}/connect`, { session })).body.data
+          deepStrictEqual([imported.status, imported.username], ["connected", "shop"])
+
+          const secrets = [
+            session.slice(-36),
+            "no-session-at-all",
+            password,
+            wrong,
+            "734912",
+            "918273",
+            "606060",
+            "505050",
+            "IGT:2"
+          ]
           deepStrictEqual(yield* placesOf(world.databaseUrl, secrets), [])
           assert.isNotEmpty(yield* placesOf(world.databaseUrl, ["Shop"]))
           const output = program.output()

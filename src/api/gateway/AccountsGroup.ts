@@ -108,6 +108,8 @@ const Code = Schema.Redacted(
   Schema.Trim.pipe(Schema.pattern(/^[\d ]{4,12}$/, { message: () => "must be the digits of the code" }))
 )
 
+const ImportedSession = Schema.Redacted(Schema.Trim.pipe(Schema.minLength(1), Schema.maxLength(4096)))
+
 const PhoneNumber = Schema.Trim.pipe(
   Schema.pattern(/^\+?\d{7,15}$/, { message: () => "must be a phone number with its country code" })
 )
@@ -157,6 +159,7 @@ export class AccountsGroup extends HttpApiGroup.make("accounts")
           username: Schema.optional(Username),
           password: Schema.optional(Password),
           verification_code: Schema.optional(Code),
+          session: Schema.optional(ImportedSession),
           phone_number: Schema.optional(PhoneNumber)
         })
           .pipe(
@@ -171,7 +174,7 @@ export class AccountsGroup extends HttpApiGroup.make("accounts")
           )
           .annotations({
             description:
-              "platform_b: `username` and `password`, with `verification_code` in the second step when a second factor is asked for; without them a disconnected channel goes on with the session that it kept. Three logins by password within an hour without a success, and the next is 429. platform_a: nothing, for a QR code to scan, or `phone_number`, for a pairing code to type on that phone."
+              "platform_b: `username` and `password`, with `verification_code` in the second step when a second factor is asked for; without them a disconnected channel goes on with the session that it kept. Three logins by password within an hour without a success, and the next is 429. Where the platform wants to see a person, he logs in himself, and `session` is what he then has: the `sessionid` cookie of the web, or the app's `Authorization` header. platform_a: nothing, for a QR code to scan, or `phone_number`, for a pairing code to type on that phone."
           })
       )
       .addSuccess(LinkState)

@@ -5,6 +5,7 @@ import { defaults, type PlatformBConfig } from "./PlatformBConfig.ts"
 import { makePoll } from "./Poll.ts"
 import { makePrivateApi } from "./PrivateApi.ts"
 import { makeFindSent, makeSend } from "./Sending.ts"
+import { makeSessionImport } from "./SessionImport.ts"
 import { fresh, unseal } from "./SessionState.ts"
 
 /**
@@ -51,6 +52,7 @@ export const layer = (overrides: Partial<PlatformBConfig> = {}) =>
 
       return PlatformB.of({
         login,
+        importSession: makeSessionImport(api),
         answerChallenge,
         poll: makePoll(api),
         send: makeSend(api),

@@ -3,7 +3,7 @@ import { Array, Clock, Effect, Schema } from "effect"
 import { body, json } from "../SimulatorServer.ts"
 import type { Switches } from "./DirectRoutes.ts"
 import { Failure, type Script } from "../Script.ts"
-import type { SimulatedThread, World } from "./World.ts"
+import { sessionIn, type SimulatedThread, type World } from "./World.ts"
 
 const NewAccount = Schema.Struct({
   username: Schema.NonEmptyString,
@@ -131,6 +131,15 @@ export const makeControlRoutes = (world: World, script: Script, switches: Switch
     HttpRouter.post("/accounts", addAccount),
     HttpRouter.patch("/accounts/:username", changeAccount),
     HttpRouter.post("/crowd", seed),
+    HttpRouter.post(
+      "/sessions",
+      Effect.map(body(NewPerson), ({ username }) => {
+        const account = world.accounts.get(username)
+        if (account === undefined) return json({ message: "There is no such account." }, 404)
+        const authorization = world.signIn(account)
+        return json({ authorization, sessionid: sessionIn(authorization) })
+      })
+    ),
     HttpRouter.post(
       "/people",
       Effect.map(body(NewPerson), ({ username }) => json({ username, pk: world.personPk(username) }))

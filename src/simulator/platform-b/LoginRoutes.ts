@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto"
 import { HttpRouter } from "@effect/platform"
 import { Effect, Option } from "effect"
 import { makePasswordBox } from "./PasswordBox.ts"
+import { asAccount } from "./SignedIn.ts"
 import { answerToAll, challenge } from "./Trouble.ts"
 import { fail, form, ok } from "./Wire.ts"
 import type { SimulatedAccount, World } from "./World.ts"
@@ -94,7 +95,10 @@ export const makeLoginRoutes = (world: World) => {
     return fields["security_code"] === account.challengeCode ? pass(account) : wrongCode
   })
 
+  const currentUser = asAccount(world)(({ pk, username }) => Effect.succeed(ok({ user: { pk, username } })))
+
   return HttpRouter.empty.pipe(
+    HttpRouter.get("/api/v1/accounts/current_user/", currentUser),
     HttpRouter.post(
       "/api/v1/launcher/sync/",
       Effect.sync(() => ok({}, { ...passwords.headers, "ig-set-x-mid": "simulated-mid" }))

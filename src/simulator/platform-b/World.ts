@@ -49,6 +49,11 @@ export interface NewItem {
   readonly fields?: Readonly<Record<string, unknown>> | undefined
 }
 
+export const sessionIn = (token: string | undefined): string => {
+  const claims = Buffer.from((token ?? "").replace("Bearer IGT:2:", ""), "base64").toString()
+  return /"sessionid":"([^"]+)"/.exec(claims)?.[1] ?? ""
+}
+
 /** The people, accounts and threads of the simulated platform. Ids exceed 2^53, as the real ones do. */
 export const makeWorld = () => {
   const accounts = new Map<string, SimulatedAccount>()
@@ -57,6 +62,7 @@ export const makeWorld = () => {
   const threads = new Map<string, SimulatedThread>()
   const threadsOf = new Map<string, Set<SimulatedThread>>()
   const tokens = new Map<string, string>()
+  const sessions = new Map<string, string>()
   const secondFactors = new Map<string, string>()
   let last = 17_000_000_000_000_000n
   let lastMicros = 0
@@ -139,14 +145,21 @@ export const makeWorld = () => {
       const thread = threads.get(id)
       return thread?.members.includes(pk) === true ? thread : undefined
     },
+    /** The app's header carries the same session as the cookie of the web. */
     signIn: (account: SimulatedAccount) => {
-      const session = JSON.stringify({ ds_user_id: account.pk, sessionid: randomUUID() })
+      const sessionid = `${account.pk}%3A${randomUUID()}`
+      const session = JSON.stringify({ ds_user_id: account.pk, sessionid })
       const token = `Bearer IGT:2:${Buffer.from(session).toString("base64")}`
       tokens.set(token, account.username)
+      sessions.set(sessionid, account.username)
       return token
     },
-    whoHas: (token: string | undefined) => accounts.get(tokens.get(token ?? "") ?? ""),
-    closeAll: () => tokens.clear()
+    whoHas: (token: string | undefined) =>
+      accounts.get(tokens.get(token ?? "") ?? sessions.get(sessionIn(token)) ?? ""),
+    closeAll: () => {
+      tokens.clear()
+      sessions.clear()
+    }
   }
 }
 
