@@ -2,6 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { deepStrictEqual } from "@effect/vitest/utils"
 import { Duration, Effect, Layer, Option, Redacted } from "effect"
 import * as ChannelEntity from "../../../src/channel/actor/ChannelEntity.ts"
+import { PollLoop } from "../../../src/channel/actor/PollLoop.ts"
 import * as WakeChannels from "../../../src/channel/actor/WakeChannels.ts"
 import { Channels } from "../../../src/channel/Channels.ts"
 import { Messages } from "../../../src/channel/Messages.ts"
@@ -14,7 +15,7 @@ import { Mortal } from "../Mortal.ts"
 const gateway = (world: Life.World) => {
   const waker = WakeChannels.waker.pipe(Layer.provide(TestSharding.layer))
   return Layer.mergeAll(
-    ChannelEntity.layer({ pollInterval: Duration.millis(200) }),
+    Layer.provide(ChannelEntity.layer, PollLoop.layer({ interval: Duration.millis(200) })),
     WakeChannels.layer({ pollInterval: Duration.millis(200) })
   ).pipe(Layer.provide(TestSharding.layer), Layer.provideMerge(Life.layer(world, new Mortal(Infinity), waker)))
 }
