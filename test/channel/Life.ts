@@ -80,7 +80,7 @@ export const hearing = () => {
     Effect.gen(function* () {
       const polls = yield* Layer.build(PollLoop.layer({ interval: options.pollInterval }))
       const actors = yield* Effect.provide(ChannelActor.make, polls)
-      wake = actors.wake(id)
+      wake = actors.wake([id])
       yield* wake
     })
   const waker = Layer.succeed(ChannelWaker, ChannelWaker.of({ wake: () => Effect.suspend(() => Effect.asVoid(wake)) }))

@@ -3,10 +3,10 @@ import { supervise } from "../../kit/Supervise.ts"
 import { type Outlet, type PlatformA, PlatformB, type PushConnection } from "../../platform/Platform.ts"
 import { AiLogs } from "../../reply/AiLogs.ts"
 import type { AutoReply } from "../../reply/AutoReply.ts"
-import { ChannelSessions } from "../ChannelSessions.ts"
+import { ChannelSessions, type OpenChannel } from "../ChannelSessions.ts"
 import { ChannelWaker } from "../ChannelWaker.ts"
 import type { ChannelId } from "../domain/Channel.ts"
-import { LinkedChannels } from "../LinkedChannels.ts"
+import { LinkedChannels, type LinkedLogin } from "../LinkedChannels.ts"
 import type { Messages } from "../Messages.ts"
 import type { SendGate } from "../SendGate.ts"
 import type { SendQueue } from "../SendQueue.ts"
@@ -100,29 +100,31 @@ export const make = Effect.gen(function* () {
   }, Effect.provide(context))
 
   /** The session of a linked channel lives also while there is nothing to send through: it is what waits for the phone. */
-  const keepLinked = Effect.fn("ChannelActor.keepLinked")(function* (one: Living) {
-    const wanted = yield* linked.login(one.id)
-    if (Option.isNone(wanted)) return yield* end(one, "session")
+  const keepLinked = Effect.fn("ChannelActor.keepLinked")(function* (one: Living, wanted: LinkedLogin | undefined) {
+    if (wanted === undefined) return yield* end(one, "session")
     const link = yield* linkOf(one)
-    const isNew = link.loginCount !== wanted.value.loginCount
-    link.loginCount = wanted.value.loginCount
+    const isNew = link.loginCount !== wanted.loginCount
+    link.loginCount = wanted.loginCount
     const on = { news: answer(one), changed: Effect.suspend(() => waker.wake(one.id)) }
-    yield* run(one, "session", session(wanted.value, link.live, on), isNew)
+    yield* run(one, "session", session(wanted, link.live, on), isNew)
   })
 
-  const keepSending = Effect.fn("ChannelActor.keepSending")(function* (one: Living) {
-    const open = yield* sessions.attend(one.id)
-    if (Option.isNone(open)) {
+  const keepSending = Effect.fn("ChannelActor.keepSending")(function* (
+    one: Living,
+    open: OpenChannel | undefined,
+    hasReplies: boolean
+  ) {
+    if (open === undefined) {
       yield* polls.leave(one.id)
       yield* end(one, "send")
       return yield* end(one, "reply")
     }
-    const isNewLogin = one.loginCount !== open.value.loginCount
-    one.loginCount = open.value.loginCount
-    if (open.value.channel.platform === "platform_b") yield* polls.join(one.id, answer(one), isNewLogin)
-    if (open.value.hasUnsent) yield* runSender(one, isNewLogin)
+    const isNewLogin = one.loginCount !== open.loginCount
+    one.loginCount = open.loginCount
+    if (open.channel.platform === "platform_b") yield* polls.join(one.id, answer(one), isNewLogin)
+    if (open.hasUnsent) yield* runSender(one, isNewLogin)
     yield* rouse(one.toSend)
-    if ((yield* has(one, "reply")) || (yield* logs.due(one.id, 1)).length > 0) yield* answer(one)
+    if (hasReplies || (yield* has(one, "reply"))) yield* answer(one)
   })
 
   const born = (id: ChannelId): Living => {
@@ -131,16 +133,21 @@ export const make = Effect.gen(function* () {
     return one
   }
 
-  /** Looks at the channel again: starts, restarts or ends its loops. Nothing is left of one that is not connected. */
-  const wake = Effect.fn("ChannelActor.wake")(function* (id: ChannelId) {
-    const one = living.get(id) ?? born(id)
-    yield* keepLinked(one)
-    yield* keepSending(one)
-    const isAlive =
-      polls.has(id) || (yield* has(one, "session")) || (yield* has(one, "send")) || (yield* has(one, "reply"))
-    if (isAlive) return
-    living.delete(id)
-    sessions.unattend(id)
+  /** Looks at channels again: starts, restarts or ends their loops. Nothing is left of one that is not connected. */
+  const wake = Effect.fn("ChannelActor.wake")(function* (ids: ReadonlyArray<ChannelId>) {
+    const logins = yield* linked.logins(ids)
+    const open = yield* sessions.attend(ids)
+    const answering = yield* logs.dueAmong([...open.keys()])
+    for (const id of ids) {
+      const one = living.get(id) ?? born(id)
+      yield* keepLinked(one, logins.get(id))
+      yield* keepSending(one, open.get(id), answering.has(id))
+      const isAlive =
+        polls.has(id) || (yield* has(one, "session")) || (yield* has(one, "send")) || (yield* has(one, "reply"))
+      if (isAlive) continue
+      living.delete(id)
+      sessions.unattend(id)
+    }
   })
 
   yield* Effect.addFinalizer(() =>

@@ -1,7 +1,7 @@
 import { Entity } from "@effect/cluster"
 import { Rpc } from "@effect/rpc"
-import { Duration, Effect, Hash, Schedule } from "effect"
-import { supervise } from "../../kit/Supervise.ts"
+import { Duration, Effect, FiberMap, Hash, Option, Schedule, Schema } from "effect"
+import { supervise, survived } from "../../kit/Supervise.ts"
 import { ChannelId } from "../domain/Channel.ts"
 import * as ChannelActor from "./ChannelActor.ts"
 
@@ -12,9 +12,9 @@ export const laneOf = (id: ChannelId): string => `lane-${Math.abs(Hash.string(id
 
 /**
  * Channels share entities, many to a lane: the lane is the only one that polls them and sends for them, wherever it runs.
- * An entity for each channel would cost more memory than the channel itself. `Wake`: look at this channel again.
+ * An entity for each channel would cost more memory than the channel itself. `Wake`: look at these channels again.
  */
-export const ChannelEntity = Entity.make("Channels", [Rpc.make("Wake", { payload: { id: ChannelId } })])
+export const ChannelEntity = Entity.make("Channels", [Rpc.make("Wake", { payload: { ids: Schema.Array(ChannelId) } })])
 
 /**
  * A lane lives by the loops of its channels, not by messages to it. `Entity.keepAlive` would say so only where the cluster
@@ -29,8 +29,24 @@ const defectRetryPolicy = Schedule.exponential("1 second").pipe(
 )
 
 export const layer = ChannelEntity.toLayer(
-  Effect.map(ChannelActor.make, ({ wake }) =>
-    ChannelEntity.of({ Wake: ({ payload }) => supervise("channel wake", wake(payload.id)) })
-  ),
+  Effect.gen(function* () {
+    const { wake } = yield* ChannelActor.make
+    const alone = yield* FiberMap.make<ChannelId>()
+
+    /** One that cannot be woken harms no other: each is tried by itself until it can. */
+    const wakeAlone = (id: ChannelId) =>
+      FiberMap.run(alone, id, supervise("channel wake", wake([id])), { onlyIfMissing: true })
+
+    return ChannelEntity.of({
+      Wake: ({ payload: { ids } }) =>
+        Effect.flatMap(
+          survived("channel wake", wake(ids)),
+          Option.match({
+            onNone: () => Effect.forEach(ids, wakeAlone, { discard: true }),
+            onSome: () => Effect.void
+          })
+        )
+    })
+  }),
   { maxIdleTime, defectRetryPolicy }
 )
