@@ -8,6 +8,7 @@ import * as ReplyQueue from "../reply/ReplyQueue.ts"
 import { Rules } from "../reply/Rules.ts"
 import { TrialReply } from "../reply/TrialReply.ts"
 import * as ChannelEntity from "./actor/ChannelEntity.ts"
+import { PollLoop } from "./actor/PollLoop.ts"
 import * as WakeChannels from "./actor/WakeChannels.ts"
 import { ChannelRepo } from "./ChannelRepo.ts"
 import * as ChannelReplies from "./ChannelReplies.ts"
@@ -59,7 +60,8 @@ export const services = Layer.mergeAll(
 
 /** Both contexts with their actors. */
 export const layer = (options: { readonly pollInterval: Duration.Duration }) =>
-  Layer.mergeAll(ChannelEntity.layer(options), WakeChannels.layer(options), ReplyQueue.layer).pipe(
-    Layer.provideMerge(services),
-    Layer.provide(WakeChannels.waker)
-  )
+  Layer.mergeAll(
+    Layer.provide(ChannelEntity.layer, PollLoop.layer({ interval: options.pollInterval })),
+    WakeChannels.layer(options),
+    ReplyQueue.layer
+  ).pipe(Layer.provideMerge(services), Layer.provide(WakeChannels.waker))

@@ -1,5 +1,5 @@
 import { SqlClient, SqlSchema } from "@effect/sql"
-import { DateTime, Effect, Schema } from "effect"
+import { Array, DateTime, Effect, Schema } from "effect"
 import { PlatformName } from "../platform/domain/PlatformEvent.ts"
 import { Channel, ChannelId, ChannelStatus } from "./domain/Channel.ts"
 import { Pacing } from "./domain/Pacing.ts"
@@ -13,6 +13,7 @@ const ChannelRow = Schema.Struct({
   setbacks: Schema.Int,
   hasUnsent: Schema.Boolean
 })
+export type ChannelRow = typeof ChannelRow.Type
 
 const Login = Schema.Struct({
   id: ChannelId,
@@ -108,17 +109,18 @@ export class ChannelRepo extends Effect.Service<ChannelRepo>()("gatehouse/channe
       Effect.map((rows) => rows.length === 1),
       Effect.orDie
     )
-    const row = Effect.fn("ChannelRepo.row")(
-      SqlSchema.findOne({
-        Request: ChannelId,
+    const rows = Effect.fn("ChannelRepo.rows")(
+      SqlSchema.findAll({
+        Request: Schema.Array(ChannelId),
         Result: ChannelRow,
-        execute: (id) => sql`
+        execute: (ids) => sql`
           SELECT *, EXISTS (SELECT 1 FROM messages WHERE channel_id = channels.id AND status IN ('queued', 'sending'))
             AS has_unsent
-          FROM channels WHERE id = ${id}`
+          FROM channels WHERE id = ANY(${ids}::uuid[])`
       }),
       Effect.orDie
     )
+    const row = (id: ChannelId) => Effect.map(rows([id]), Array.head)
     const putPacing = Effect.fn("ChannelRepo.putPacing")(
       (id: ChannelId, pacing: Pacing) =>
         Effect.flatMap(
@@ -258,6 +260,7 @@ export class ChannelRepo extends Effect.Service<ChannelRepo>()("gatehouse/channe
       silentSince,
       rename,
       remove,
+      rows,
       row,
       putPacing,
       replaceToken,

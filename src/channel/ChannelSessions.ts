@@ -1,9 +1,9 @@
-import { Context, DateTime, Effect, Layer, Option, Random, Redacted } from "effect"
+import { Array, Context, DateTime, Effect, Layer, Option, Random, Redacted } from "effect"
 import { nextId } from "../kit/Id.ts"
 import { Seal } from "../kit/Seal.ts"
 import type { PlatformFailure, Polled, Session } from "../platform/Platform.ts"
 import { Outbox } from "../webhook/Outbox.ts"
-import { ChannelRepo } from "./ChannelRepo.ts"
+import { ChannelRepo, type ChannelRow } from "./ChannelRepo.ts"
 import { ChannelWaker } from "./ChannelWaker.ts"
 import { Channel, type ChannelId, connectionData } from "./domain/Channel.ts"
 import { afterBlock, afterRateLimit } from "./domain/Pace.ts"
@@ -32,8 +32,11 @@ export class ChannelSessions extends Context.Tag("gatehouse/channel/ChannelSessi
     readonly silentSince: (since: DateTime.Utc) => Effect.Effect<ReadonlyArray<ChannelId>>
     /** None unless the channel is connected. Read once for as long as it is attended. */
     readonly open: (id: ChannelId) => Effect.Effect<Option.Option<OpenChannel>>
-    /** Reads the channel anew and keeps it in memory: for its one actor, which hears of every change by a wake-up. */
-    readonly attend: (id: ChannelId) => Effect.Effect<Option.Option<OpenChannel>>
+    /**
+     * Reads channels anew and keeps them in memory: for their one actor, which hears of every change by a wake-up. Answers
+     * those that are connected.
+     */
+    readonly attend: (ids: ReadonlyArray<ChannelId>) => Effect.Effect<ReadonlyMap<ChannelId, OpenChannel>>
     readonly unattend: (id: ChannelId) => void
     /**
      * Stores what a poll found and where the next one goes on, in one transaction. True when there is news. A poll that
@@ -61,31 +64,37 @@ export class ChannelSessions extends Context.Tag("gatehouse/channel/ChannelSessi
       const seal = yield* Seal
       const attended = new Map<ChannelId, OpenChannel>()
 
-      const read = Effect.fn("ChannelSessions.read")(function* (id: ChannelId) {
-        const row = yield* repo.row(id)
-        if (Option.isNone(row) || row.value.status !== "connected") return Option.none<OpenChannel>()
-        if (Option.isNone(row.value.sessionSealed)) return Option.none<OpenChannel>()
-        const session = yield* Effect.orDie(seal.open(row.value.sessionSealed.value, id))
-        const { hasUnsent, loginCount, pollCursor, sessionSealed: _, setbacks, ...fields } = row.value
-        const channel = Channel.make(fields)
-        return Option.some({ channel, session, cursor: pollCursor, loginCount, setbacks, hasUnsent })
+      const opened = Effect.fn("ChannelSessions.opened")(function* ({ sessionSealed, ...row }: ChannelRow) {
+        if (row.status !== "connected" || Option.isNone(sessionSealed)) return Option.none<OpenChannel>()
+        const session = yield* Effect.orDie(seal.open(sessionSealed.value, row.id))
+        const { hasUnsent, loginCount, pollCursor: cursor, setbacks, ...fields } = row
+        return Option.some({ channel: Channel.make(fields), session, cursor, loginCount, setbacks, hasUnsent })
+      })
+
+      const read = Effect.fn("ChannelSessions.read")(function* (ids: ReadonlyArray<ChannelId>) {
+        const found = Array.getSomes(yield* Effect.forEach(yield* repo.rows(ids), opened))
+        return new Map(found.map((one): [ChannelId, OpenChannel] => [one.channel.id, one]))
       })
 
       const open = (id: ChannelId) =>
         Effect.suspend(() => {
           const known = attended.get(id)
-          return known === undefined ? read(id) : Effect.succeedSome(known)
+          return known === undefined
+            ? Effect.map(read([id]), (found) => Option.fromNullable(found.get(id)))
+            : Effect.succeedSome(known)
         })
 
       /** What is in memory of the same login is never older than the row. */
-      const attend = (id: ChannelId) =>
-        Effect.map(read(id), (found) => {
-          const known = attended.get(id)
-          const opened = Option.map(found, (one) =>
-            known?.loginCount === one.loginCount ? { ...one, session: known.session, cursor: known.cursor } : one
-          )
-          Option.match(opened, { onNone: () => attended.delete(id), onSome: (one) => attended.set(id, one) })
-          return opened
+      const attend = (ids: ReadonlyArray<ChannelId>) =>
+        Effect.map(read(ids), (found) => {
+          for (const id of ids) {
+            const known = attended.get(id)
+            const one = found.get(id)
+            if (one === undefined) attended.delete(id)
+            else if (known?.loginCount !== one.loginCount) attended.set(id, one)
+            else attended.set(id, { ...one, session: known.session, cursor: known.cursor })
+          }
+          return found
         })
 
       /** What an attended channel is after a turn; nothing when its login was replaced meanwhile. */
@@ -110,7 +119,7 @@ export class ChannelSessions extends Context.Tag("gatehouse/channel/ChannelSessi
         const hasNews = yield* messages.record(opened.channel, polled.messages, progress)
         if (!attended.has(id)) return hasNews
         if (isCalm) advance(opened, { session: polled.session, cursor: Option.some(polled.cursor) })
-        else yield* attend(id)
+        else yield* attend([id])
         return hasNews
       })
 
@@ -129,7 +138,7 @@ export class ChannelSessions extends Context.Tag("gatehouse/channel/ChannelSessi
           pausedUntil: isAll ? Option.some(until) : Option.none(),
           frozenUntil: isAll ? Option.none() : Option.some(until)
         })
-        if (attended.has(channel.id)) yield* attend(channel.id)
+        if (attended.has(channel.id)) yield* attend([channel.id])
         yield* Effect.logWarning("a channel rests").pipe(
           Effect.annotateLogs({ channel: channel.id, what, reason, detail, until: DateTime.formatIso(until) })
         )

@@ -36,6 +36,18 @@ export class LinkRepo extends Effect.Service<LinkRepo>()("gatehouse/channel/Link
       }),
       Effect.orDie
     )
+    /** Those of the channels that are linked to a phone. */
+    const among = Effect.fn("LinkRepo.among")(
+      SqlSchema.findAll({
+        Request: Schema.Array(ChannelId),
+        Result: Schema.Struct({ ...Link.fields, id: ChannelId }),
+        execute: (ids) => sql`
+          SELECT c.id, c.platform, c.status, c.login_count, p.phone_number FROM channels c
+          LEFT JOIN channel_pairings p ON p.channel_id = c.id
+          WHERE c.id = ANY(${ids}::uuid[]) AND c.platform = 'platform_a'`
+      }),
+      Effect.orDie
+    )
     /** A new login, unless the channel is connected. */
     const begin = Effect.fn("LinkRepo.begin")(
       (id: ChannelId, phoneNumber: Option.Option<string>) => sql`
@@ -121,6 +133,6 @@ export class LinkRepo extends Effect.Service<LinkRepo>()("gatehouse/channel/Link
       Effect.asVoid,
       Effect.orDie
     )
-    return { byId, begin, show, shown, hide, stand, connected, heard, forgotten } as const
+    return { byId, among, begin, show, shown, hide, stand, connected, heard, forgotten } as const
   })
 }) {}

@@ -41,8 +41,8 @@ const alive = ["connecting", "qr_required", "connected"]
 export class LinkedChannels extends Context.Tag("gatehouse/channel/LinkedChannels")<
   LinkedChannels,
   {
-    /** None unless the channel is linked to a phone and wants a connection. */
-    readonly login: (id: ChannelId) => Effect.Effect<Option.Option<LinkedLogin>>
+    /** Those of the channels that are linked to a phone and want a connection. */
+    readonly logins: (ids: ReadonlyArray<ChannelId>) => Effect.Effect<ReadonlyMap<ChannelId, LinkedLogin>>
     /** Stores what the platform said, in order; true when a message came in. */
     readonly hear: (login: LinkedLogin, events: ReadonlyArray<PlatformEvent>) => Effect.Effect<boolean>
     /** The connection was lost and is tried again. */
@@ -93,11 +93,13 @@ export class LinkedChannels extends Context.Tag("gatehouse/channel/LinkedChannel
           onSome: (changed) => tell(changed.id, [{ event, data: { ...connectionData(changed), ...more } }])
         })
 
-      const login = Effect.fn("LinkedChannels.login")(function* (id: ChannelId) {
-        const link = yield* links.byId(id)
-        return Option.map(
-          Option.filter(link, ({ platform, status }) => platform === "platform_a" && alive.includes(status)),
-          ({ loginCount, phoneNumber }) => ({ id, loginCount, phoneNumber })
+      const logins = Effect.fn("LinkedChannels.logins")(function* (ids: ReadonlyArray<ChannelId>) {
+        const wanted = (yield* links.among(ids)).filter(({ status }) => alive.includes(status))
+        return new Map(
+          wanted.map(({ id, loginCount, phoneNumber }): [ChannelId, LinkedLogin] => [
+            id,
+            { id, loginCount, phoneNumber }
+          ])
         )
       })
 
@@ -271,7 +273,7 @@ export class LinkedChannels extends Context.Tag("gatehouse/channel/LinkedChannel
         )
 
       return LinkedChannels.of({
-        login,
+        logins,
         hear,
         lost,
         over,

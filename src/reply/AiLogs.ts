@@ -28,6 +28,8 @@ export class AiLogs extends Context.Tag("gatehouse/reply/AiLogs")<
     readonly request: (messages: ReadonlyArray<IncomingMessage>) => Effect.Effect<void>
     /** The chats of an account where something is to be done about replies, the most urgent first. */
     readonly due: (accountId: string, limit: number) => Effect.Effect<ReadonlyArray<DueChat>>
+    /** Those of the accounts where something is to be done about replies. */
+    readonly dueAmong: (accountIds: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>>
     /** Changes a reply and tells of it; false, and nothing done, when it is not as it was read. Joins a transaction. */
     readonly move: (from: AiLog, changes: Changes, event: Option.Option<ReplyEvent>) => Effect.Effect<boolean>
     /**
@@ -96,6 +98,8 @@ export class AiLogs extends Context.Tag("gatehouse/reply/AiLogs")<
       return AiLogs.of({
         request,
         due: (accountId, limit) => jobs.due({ accountId, limit }),
+        dueAmong: (accountIds) =>
+          Effect.map(jobs.dueAmong(accountIds), (rows) => new Set(rows.map(({ accountId }) => accountId))),
         move,
         settled,
         page: ({ accountId, before, chatId, limit, status }) =>

@@ -34,6 +34,16 @@ export class ReplyJobRepo extends Effect.Service<ReplyJobRepo>()("gatehouse/repl
       }),
       Effect.orDie
     )
+    /** Those of the accounts that have something to do, whether it is due yet or not. */
+    const dueAmong = Effect.fn("ReplyJobRepo.dueAmong")(
+      SqlSchema.findAll({
+        Request: Schema.Array(Schema.String),
+        Result: Schema.Struct({ accountId: Schema.String }),
+        execute: (accountIds) => sql`
+          SELECT DISTINCT account_id FROM reply_jobs WHERE account_id = ANY(${accountIds}::uuid[]) AND due_at IS NOT NULL`
+      }),
+      Effect.orDie
+    )
     const byChat = Effect.fn("ReplyJobRepo.byChat")(
       SqlSchema.findOne({
         Request: Chat,
@@ -108,6 +118,6 @@ export class ReplyJobRepo extends Effect.Service<ReplyJobRepo>()("gatehouse/repl
         isLast: found.isLast
       }))
     }, Effect.orDie)
-    return { arrive, due, byChat, begin, goOn, wait, end, addParts, part } as const
+    return { arrive, due, dueAmong, byChat, begin, goOn, wait, end, addParts, part } as const
   })
 }) {}

@@ -1,54 +1,18 @@
-import { randomBytes } from "node:crypto"
-import { readFileSync } from "node:fs"
 import { NodeRuntime } from "@effect/platform-node"
-import { Array, Console, Effect, Logger, LogLevel, Redacted, Schedule } from "effect"
-import { Client } from "pg"
+import { Array, Console, Effect, Logger, LogLevel, Redacted } from "effect"
 import { nextId } from "../../src/kit/Id.ts"
 import { Seal } from "../../src/kit/Seal.ts"
 import * as SessionState from "../../src/platform/platform-b/SessionState.ts"
 import { call } from "../support/Api.ts"
 import * as Gatehouse from "../support/Gatehouse.ts"
+import { cpuSeconds, database, migrated, query, report, residentKilobytes, simulator } from "./Processes.ts"
 
 /** `CHANNELS` connected channels of platform_b in one process, polled for `CHANNEL_SECONDS` at the usual interval. */
 const channels = Number(process.env["CHANNELS"] ?? 10_000)
+const warmUp = Number(process.env["CHANNEL_WARM_UP"] ?? 60)
 const seconds = Number(process.env["CHANNEL_SECONDS"] ?? 60)
 const chats = { threads: 3, items: 3 }
 const bounds = { lateness: 2, kilobytes: 60, ratio: 3 }
-
-const at = process.env["DATABASE_URL"] || "postgres://postgres@127.0.0.1:5432/test"
-
-const query = (url: string, statement: string, values: ReadonlyArray<unknown> = []) =>
-  Effect.promise(async () => {
-    const client = new Client({ connectionString: url })
-    await client.connect()
-    try {
-      return (await client.query<Record<string, unknown>>(statement, [...values])).rows
-    } finally {
-      await client.end()
-    }
-  })
-
-const database = Effect.gen(function* () {
-  const name = `gatehouse_channels_${randomBytes(4).toString("hex")}`
-  yield* Effect.acquireRelease(query(at, `CREATE DATABASE ${name}`), () =>
-    query(at, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
-  )
-  const own = new URL(at)
-  own.pathname = `/${name}`
-  return own.href
-})
-
-const simulator = Effect.gen(function* () {
-  const port = yield* Gatehouse.freePort
-  const url = `http://127.0.0.1:${port}`
-  const others = ["store-a", "store-b", "provider"].flatMap((name) => [`--${name}-port`, "0"])
-  const child = yield* Gatehouse.run(["simulate", "--platform-b-port", String(port), ...others], {})
-  yield* Effect.retry(
-    Effect.tryPromise(() => fetch(`${url}/_control/requests`)),
-    Schedule.spaced("200 millis")
-  ).pipe(Effect.timeout("20 seconds"))
-  return { url, pid: child.process.pid ?? 0 }
-})
 
 interface Seeded {
   readonly username: string
@@ -77,17 +41,6 @@ const insert = Effect.fn(function* (databaseUrl: string, seeded: ReadonlyArray<S
     [JSON.stringify(rows), cursor]
   )
 })
-
-const residentKilobytes = (pid: number) =>
-  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0)
-
-/** Seconds of processor time that a process has had. */
-const cpuSeconds = (pid: number) => {
-  const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
-    .replace(/^.*\) /, "")
-    .split(" ")
-  return (Number(fields[11]) + Number(fields[12])) / 100
-}
 
 /** Microseconds of processor time for one fetch of an inbox, body read. */
 const bareFetch = (url: string, { authorization }: Seeded) =>
@@ -128,10 +81,9 @@ const quantile = (before: Figures, after: Figures, share: number) => {
 
 const bench = Effect.gen(function* () {
   const databaseUrl = yield* database
-  const { pid: simulatorPid, url: platform } = yield* simulator
+  const { pid: simulatorPid, url: platform } = yield* simulator("platform-b")
   const env = { DATABASE_URL: databaseUrl, PLATFORM_B_URL: platform, LOG_LEVEL: "error" }
-  const { exit } = yield* Gatehouse.run(["migrate"], { ...Gatehouse.secrets, ...env })
-  yield* exit
+  yield* migrated(env)
   const crowd = yield* call("POST", `${platform}/_control/crowd`, { body: { accounts: channels, ...chats } })
   const seeded: ReadonlyArray<Seeded> = crowd.body
   yield* insert(databaseUrl, seeded)
@@ -148,7 +100,7 @@ const bench = Effect.gen(function* () {
   yield* query(databaseUrl, "UPDATE channels SET status = 'connected'")
   const program = yield* Gatehouse.serve(env)
   const pid = program.process.pid ?? 0
-  yield* Effect.sleep("45 seconds")
+  yield* Effect.sleep(`${warmUp} seconds`)
   const [before, cpuBefore, simulatorBefore] = [yield* figures(program.url), cpuSeconds(pid), cpuSeconds(simulatorPid)]
   const queries =
     "SELECT calls FROM (SELECT sum(xact_commit)::int AS calls FROM pg_stat_database WHERE datname = current_database()) s"
@@ -160,39 +112,44 @@ const bench = Effect.gen(function* () {
   const poll = ((cpuAfter - cpuBefore) * 1_000_000) / polls
   const perChannel = (residentKilobytes(pid) - base) / channels
   const late = quantile(before, after, 0.99)
-  const results = [
-    [
-      "polls a second",
-      (polls / seconds).toFixed(0),
-      `${(channels / 20).toFixed(0)} are due`,
-      polls / seconds > (channels / 20) * 0.9
-    ],
-    [
-      "lateness of an answered poll, p50 / p99, at most s",
-      `${quantile(before, after, 0.5)} / ${late}`,
-      `< ${bounds.lateness}`,
-      late <= bounds.lateness
-    ],
-    [
-      "memory over base, kB a channel",
-      `${perChannel.toFixed(1)} (base ${(base / 1024).toFixed(0)} MB)`,
-      `< ${bounds.kilobytes}`,
-      perChannel < bounds.kilobytes
-    ],
-    [
-      "CPU of a poll / of a bare fetch, us",
-      `${poll.toFixed(0)} / ${bare.toFixed(0)} = ${(poll / bare).toFixed(2)}`,
-      `<= ${bounds.ratio}`,
-      poll / bare <= bounds.ratio
-    ],
-    ["transactions a poll", (transactions / polls).toFixed(3), "<= 1", transactions <= polls],
-    ["CPU of the simulator, us a poll", (((simulatorAfter - simulatorBefore) * 1_000_000) / polls).toFixed(0), "", true]
-  ] as const
-  yield* Console.log(`| ${channels} channels | measured | asked | |\n|---|---|---|---|`)
-  yield* Effect.forEach(results, ([name, measured, asked, isMet]) =>
-    Console.log(`| ${name} | ${measured} | ${asked} | ${isMet ? "pass" : "**FAIL**"} |`)
-  )
-  if (results.some(([, , , isMet]) => !isMet)) yield* Effect.sync(() => (process.exitCode = 1))
+  yield* report(`${channels} channels of platform_b`, [
+    {
+      name: "polls a second",
+      measured: (polls / seconds).toFixed(0),
+      asked: `${(channels / 20).toFixed(0)} are due`,
+      isMet: polls / seconds > (channels / 20) * 0.9
+    },
+    {
+      name: "lateness of an answered poll, p50 / p99, at most s",
+      measured: `${quantile(before, after, 0.5)} / ${late}`,
+      asked: `< ${bounds.lateness}`,
+      isMet: late <= bounds.lateness
+    },
+    {
+      name: "memory over base, kB a channel",
+      measured: `${perChannel.toFixed(1)} (base ${(base / 1024).toFixed(0)} MB)`,
+      asked: `< ${bounds.kilobytes}`,
+      isMet: perChannel < bounds.kilobytes
+    },
+    {
+      name: "CPU of a poll / of a bare fetch, us",
+      measured: `${poll.toFixed(0)} / ${bare.toFixed(0)} = ${(poll / bare).toFixed(2)}`,
+      asked: `<= ${bounds.ratio}`,
+      isMet: poll / bare <= bounds.ratio
+    },
+    {
+      name: "transactions a poll",
+      measured: (transactions / polls).toFixed(3),
+      asked: "<= 1",
+      isMet: transactions <= polls
+    },
+    {
+      name: "CPU of the simulator, us a poll",
+      measured: (((simulatorAfter - simulatorBefore) * 1_000_000) / polls).toFixed(0),
+      asked: "",
+      isMet: true
+    }
+  ])
 })
 
 NodeRuntime.runMain(

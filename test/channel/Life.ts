@@ -3,6 +3,7 @@ import { Channels } from "../../src/channel/Channels.ts"
 import { services } from "../../src/channel/ChannelContext.ts"
 import { ChannelWaker } from "../../src/channel/ChannelWaker.ts"
 import * as ChannelActor from "../../src/channel/actor/ChannelActor.ts"
+import { PollLoop } from "../../src/channel/actor/PollLoop.ts"
 import { messageSender } from "../../src/channel/actor/MessageSender.ts"
 import { replySender } from "../../src/channel/actor/ReplySender.ts"
 import type { ChannelId } from "../../src/channel/domain/Channel.ts"
@@ -77,12 +78,12 @@ export const deaf = Layer.succeed(ChannelWaker, ChannelWaker.of({ wake: () => Ef
 /** Wake-ups that reach the one actor of the test, once it is there. */
 export const hearing = () => {
   let wake: Effect.Effect<unknown> = Effect.void
-  const start = (id: ChannelId, options: Parameters<typeof ChannelActor.make>[1]) =>
+  const start = (id: ChannelId, options: { readonly pollInterval: Duration.Duration }) =>
     Effect.gen(function* () {
-      const actor = yield* ChannelActor.make(id, options)
-      wake = actor.wake
-      yield* actor.wake
-      return actor
+      const polls = yield* Layer.build(PollLoop.layer({ interval: options.pollInterval }))
+      const actors = yield* Effect.provide(ChannelActor.make, polls)
+      wake = actors.wake([id])
+      yield* wake
     })
   const waker = Layer.succeed(ChannelWaker, ChannelWaker.of({ wake: () => Effect.suspend(() => Effect.asVoid(wake)) }))
   return { waker, start }

@@ -1,22 +1,22 @@
-import { type Duration, Effect, FiberMap, Option, Queue, Ref } from "effect"
+import { Effect, FiberMap, Option, Queue, Ref } from "effect"
 import { supervise } from "../../kit/Supervise.ts"
-import { type PlatformA, PlatformB, type PushConnection } from "../../platform/Platform.ts"
+import { type Outlet, type PlatformA, PlatformB, type PushConnection } from "../../platform/Platform.ts"
 import { AiLogs } from "../../reply/AiLogs.ts"
 import type { AutoReply } from "../../reply/AutoReply.ts"
-import { ChannelSessions } from "../ChannelSessions.ts"
+import { ChannelSessions, type OpenChannel } from "../ChannelSessions.ts"
 import { ChannelWaker } from "../ChannelWaker.ts"
 import type { ChannelId } from "../domain/Channel.ts"
-import { LinkedChannels } from "../LinkedChannels.ts"
+import { LinkedChannels, type LinkedLogin } from "../LinkedChannels.ts"
 import type { Messages } from "../Messages.ts"
 import type { SendGate } from "../SendGate.ts"
 import type { SendQueue } from "../SendQueue.ts"
 import type { TypingSigns } from "../TypingSigns.ts"
 import { messageSender } from "./MessageSender.ts"
-import { pollLoop } from "./PollLoop.ts"
+import { PollLoop } from "./PollLoop.ts"
 import { replySender } from "./ReplySender.ts"
-import { outletOf, session } from "./Session.ts"
+import { type Live, outletOf, session } from "./Session.ts"
 
-type Loop = "session" | "poll" | "send" | "reply"
+type Loop = "session" | "send" | "reply"
 type Needs =
   | ChannelSessions
   | LinkedChannels
@@ -29,39 +29,47 @@ type Needs =
   | AiLogs
   | AutoReply
 
-export interface ChannelActor {
-  /** Looks at the channel again: starts, restarts or ends the loops. False when it is not connected. */
-  readonly wake: Effect.Effect<boolean>
+/** The link of a channel to its phone, and what messages leave through. */
+interface Link {
+  readonly live: Live
+  readonly outlet: Outlet
+  loginCount: number | undefined
 }
 
+/** What is kept of a channel while it is connected. What only some channels need is there from when it is needed. */
+interface Living {
+  readonly id: ChannelId
+  loginCount: number | undefined
+  link: Link | undefined
+  toSend: Queue.Queue<void> | undefined
+  toAnswer: Queue.Queue<void> | undefined
+}
+
+const rouse = (queue: Queue.Queue<void> | undefined) =>
+  queue === undefined ? Effect.void : Effect.asVoid(Queue.offer(queue, undefined))
+
 /**
- * The loops of one channel, owned by the scope. Each is supervised by itself: a crash restarts that loop of that channel
- * and nothing else. The send and reply loops begin when there is something to do. A new login replaces the poll loop, which
- * may be resting on account of the login before.
+ * The actors of channels, owned by the scope: each has a session of its own or polls, sends and answers, and each of these
+ * is supervised by itself: a crash restarts that loop of that channel and nothing else. The send and reply loops begin when
+ * there is something to do. A new login replaces the polls, which may be resting on account of the login before.
  */
-export const make = Effect.fn("ChannelActor.make")(function* (
-  id: ChannelId,
-  options: { readonly pollInterval: Duration.Duration }
-) {
+export const make = Effect.gen(function* () {
   const sessions = yield* ChannelSessions
   const waker = yield* ChannelWaker
   const linked = yield* LinkedChannels
   const polled = yield* PlatformB
-  const live = yield* Ref.make(Option.none<PushConnection>())
-  const pushed = yield* outletOf(live)
+  const polls = yield* PollLoop
   const context = yield* Effect.context<Needs>()
   const logs = yield* AiLogs
-  const loops = yield* FiberMap.make<Loop>()
-  const toSend = yield* Queue.sliding<void>(1)
-  const toAnswer = yield* Queue.sliding<void>(1)
-  let login = Option.none<number>()
-  let link = Option.none<number>()
-  yield* Effect.addFinalizer(() => Effect.sync(() => sessions.unattend(id)))
+  const loops = yield* FiberMap.make<string>()
+  const living = new Map<ChannelId, Living>()
 
-  const run = (loop: Loop, effect: Effect.Effect<void, never, Needs>, isNewLogin: boolean) =>
+  const has = ({ id }: Living, loop: Loop) => FiberMap.has(loops, `${loop} ${id}`)
+  const end = ({ id }: Living, loop: Loop) => FiberMap.remove(loops, `${loop} ${id}`)
+  const run = ({ id }: Living, loop: Loop, effect: Effect.Effect<void, never, Needs>, isNewLogin: boolean) =>
     FiberMap.run(
       loops,
-      loop,
+      `${loop} ${id}`,
       supervise(`channel ${loop}`, Effect.provide(effect, context)).pipe(
         Effect.annotateLogs({ channel: id }),
         Effect.withTracerEnabled(false)
@@ -69,47 +77,100 @@ export const make = Effect.fn("ChannelActor.make")(function* (
       { onlyIfMissing: !isNewLogin }
     )
 
-  const sender = (isPolled: boolean) => messageSender(id, toSend, isPolled ? polled : pushed)
-  const send = (isPolled: boolean) =>
-    Effect.zipRight(run("send", sender(isPolled), false), Effect.asVoid(Queue.offer(toSend, undefined)))
+  const runSender = (one: Living, isNewLogin: boolean) =>
+    run(
+      one,
+      "send",
+      Effect.flatMap(Queue.sliding<void>(1), (roused) => {
+        one.toSend = roused
+        return messageSender(one.id, roused, one.link?.outlet ?? polled)
+      }),
+      isNewLogin
+    )
+  const send = (one: Living) => Effect.suspend(() => Effect.zipRight(runSender(one, false), rouse(one.toSend)))
 
   /** Most channels have nothing to answer for hours: the loop begins with the first message. */
-  const answer = (isPolled: boolean) =>
-    Effect.zipRight(
-      run("reply", replySender(id, toAnswer, send(isPolled)), false),
-      Effect.asVoid(Queue.offer(toAnswer, undefined))
-    )
+  const answer = (one: Living) =>
+    run(
+      one,
+      "reply",
+      Effect.flatMap(Queue.sliding<void>(1), (roused) => {
+        one.toAnswer = roused
+        return replySender(one.id, roused, send(one))
+      }),
+      false
+    ).pipe(Effect.zipRight(Effect.suspend(() => rouse(one.toAnswer))))
+
+  const linkOf = Effect.fn("ChannelActor.linkOf")(function* (one: Living) {
+    if (one.link !== undefined) return one.link
+    const live: Live = yield* Ref.make(Option.none<PushConnection>())
+    const link: Link = { live, outlet: yield* outletOf(live), loginCount: undefined }
+    one.link = link
+    return link
+  }, Effect.provide(context))
 
   /** The session of a linked channel lives also while there is nothing to send through: it is what waits for the phone. */
-  const keepLinked = Effect.gen(function* () {
-    const wanted = yield* linked.login(id)
-    if (Option.isNone(wanted)) return yield* FiberMap.remove(loops, "session")
-    const isNew = !Option.contains(link, wanted.value.loginCount)
-    link = Option.some(wanted.value.loginCount)
-    yield* run("session", session(wanted.value, live, { news: answer(false), changed: look }), isNew)
+  const keepLinked = Effect.fn("ChannelActor.keepLinked")(function* (one: Living, wanted: LinkedLogin | undefined) {
+    if (wanted === undefined) return yield* end(one, "session")
+    const link = yield* linkOf(one)
+    const isNew = link.loginCount !== wanted.loginCount
+    link.loginCount = wanted.loginCount
+    const on = { news: answer(one), changed: Effect.suspend(() => waker.wake(one.id)) }
+    yield* run(one, "session", session(wanted, link.live, on), isNew)
   })
 
-  const keepSending = Effect.gen(function* () {
-    const open = yield* sessions.attend(id)
-    if (Option.isNone(open)) {
-      yield* Effect.forEach(["poll", "send", "reply"] as const, (loop) => FiberMap.remove(loops, loop))
-      return
+  const keepSending = Effect.fn("ChannelActor.keepSending")(function* (
+    one: Living,
+    open: OpenChannel | undefined,
+    hasReplies: boolean
+  ) {
+    if (open === undefined) {
+      yield* polls.leave(one.id)
+      yield* end(one, "send")
+      return yield* end(one, "reply")
     }
-    const isNewLogin = !Option.contains(login, open.value.loginCount)
-    login = Option.some(open.value.loginCount)
-    const isPolled = open.value.channel.platform === "platform_b"
-    if (isPolled) yield* run("poll", pollLoop(id, { interval: options.pollInterval }, answer(true)), isNewLogin)
-    if (open.value.hasUnsent) yield* run("send", sender(isPolled), isNewLogin)
-    yield* Queue.offer(toSend, undefined)
-    if ((yield* FiberMap.has(loops, "reply")) || (yield* logs.due(id, 1)).length > 0) yield* answer(isPolled)
+    const isNewLogin = one.loginCount !== open.loginCount
+    one.loginCount = open.loginCount
+    if (open.channel.platform === "platform_b") yield* polls.join(one.id, answer(one), isNewLogin)
+    if (open.hasUnsent) yield* runSender(one, isNewLogin)
+    yield* rouse(one.toSend)
+    if (hasReplies || (yield* has(one, "reply"))) yield* answer(one)
   })
 
-  const look = Effect.suspend(() => waker.wake(id))
-  const wake = keepLinked.pipe(
-    Effect.zipRight(keepSending),
-    Effect.zipRight(FiberMap.size(loops)),
-    Effect.map((alive) => alive > 0)
+  const born = (id: ChannelId): Living => {
+    const one = { id, loginCount: undefined, link: undefined, toSend: undefined, toAnswer: undefined }
+    living.set(id, one)
+    return one
+  }
+
+  /** Looks at channels again: starts, restarts or ends their loops. Nothing is left of one that is not connected. */
+  const wake = Effect.fn("ChannelActor.wake")(function* (ids: ReadonlyArray<ChannelId>) {
+    const logins = yield* linked.logins(ids)
+    const open = yield* sessions.attend(ids)
+    const answering = yield* logs.dueAmong([...open.keys()])
+    for (const id of ids) {
+      const one = living.get(id) ?? born(id)
+      yield* keepLinked(one, logins.get(id))
+      yield* keepSending(one, open.get(id), answering.has(id))
+      const isAlive =
+        polls.has(id) || (yield* has(one, "session")) || (yield* has(one, "send")) || (yield* has(one, "reply"))
+      if (isAlive) continue
+      living.delete(id)
+      sessions.unattend(id)
+    }
+  })
+
+  yield* Effect.addFinalizer(() =>
+    Effect.forEach(
+      living.keys(),
+      (id) =>
+        Effect.zipRight(
+          polls.leave(id),
+          Effect.sync(() => sessions.unattend(id))
+        ),
+      { discard: true }
+    )
   )
 
-  return { wake } satisfies ChannelActor
+  return { wake } as const
 })

@@ -1,7 +1,7 @@
 import { Entity } from "@effect/cluster"
 import { Rpc } from "@effect/rpc"
-import { Duration, Effect, Exit, Hash, Schedule, Scope } from "effect"
-import { supervise } from "../../kit/Supervise.ts"
+import { Duration, Effect, FiberMap, Hash, Option, Schedule, Schema } from "effect"
+import { supervise, survived } from "../../kit/Supervise.ts"
 import { ChannelId } from "../domain/Channel.ts"
 import * as ChannelActor from "./ChannelActor.ts"
 
@@ -12,9 +12,9 @@ export const laneOf = (id: ChannelId): string => `lane-${Math.abs(Hash.string(id
 
 /**
  * Channels share entities, many to a lane: the lane is the only one that polls them and sends for them, wherever it runs.
- * An entity for each channel would cost three times as much memory as the channel. `Wake`: look at this channel again.
+ * An entity for each channel would cost more memory than the channel itself. `Wake`: look at these channels again.
  */
-export const ChannelEntity = Entity.make("Channels", [Rpc.make("Wake", { payload: { id: ChannelId } })])
+export const ChannelEntity = Entity.make("Channels", [Rpc.make("Wake", { payload: { ids: Schema.Array(ChannelId) } })])
 
 /**
  * A lane lives by the loops of its channels, not by messages to it. `Entity.keepAlive` would say so only where the cluster
@@ -28,34 +28,25 @@ const defectRetryPolicy = Schedule.exponential("1 second").pipe(
   Schedule.jittered
 )
 
-interface Living {
-  readonly actor: ChannelActor.ChannelActor
-  readonly scope: Scope.CloseableScope
-}
+export const layer = ChannelEntity.toLayer(
+  Effect.gen(function* () {
+    const { wake } = yield* ChannelActor.make
+    const alone = yield* FiberMap.make<ChannelId>()
 
-export const layer = (options: { readonly pollInterval: Duration.Duration }) =>
-  ChannelEntity.toLayer(
-    Effect.gen(function* () {
-      const lane = yield* Effect.scope
-      const living = new Map<ChannelId, Living>()
+    /** One that cannot be woken harms no other: each is tried by itself until it can. */
+    const wakeAlone = (id: ChannelId) =>
+      FiberMap.run(alone, id, supervise("channel wake", wake([id])), { onlyIfMissing: true })
 
-      const born = Effect.fn("ChannelEntity.born")(function* (id: ChannelId) {
-        const scope = yield* Scope.fork(lane, { _tag: "Sequential" })
-        const actor = yield* Scope.extend(ChannelActor.make(id, options), scope)
-        const one = { actor, scope }
-        living.set(id, one)
-        return one
-      })
-
-      /** A channel that is not connected any more leaves nothing behind. */
-      const wake = Effect.fn("ChannelEntity.wake")(function* (id: ChannelId) {
-        const { actor, scope } = living.get(id) ?? (yield* born(id))
-        if (yield* actor.wake) return
-        living.delete(id)
-        yield* Scope.close(scope, Exit.void)
-      })
-
-      return ChannelEntity.of({ Wake: ({ payload }) => supervise("channel wake", wake(payload.id)) })
-    }),
-    { maxIdleTime, defectRetryPolicy }
-  )
+    return ChannelEntity.of({
+      Wake: ({ payload: { ids } }) =>
+        Effect.flatMap(
+          survived("channel wake", wake(ids)),
+          Option.match({
+            onNone: () => Effect.forEach(ids, wakeAlone, { discard: true }),
+            onSome: () => Effect.void
+          })
+        )
+    })
+  }),
+  { maxIdleTime, defectRetryPolicy }
+)

@@ -1,89 +1,117 @@
-import { Clock, DateTime, Duration, Effect, Either, Metric, Option, Random } from "effect"
-import { channelPolls, pollLateness } from "../../Metrics.ts"
-import { PlatformB, type PlatformFailure } from "../../platform/Platform.ts"
-import { ChannelSessions, type OpenChannel } from "../ChannelSessions.ts"
+import { Clock, Context, Duration, Effect, FiberMap, Layer, Option, Queue, Random } from "effect"
+import { afterCrash, supervise, survived } from "../../kit/Supervise.ts"
+import { ChannelSessions } from "../ChannelSessions.ts"
 import type { ChannelId } from "../domain/Channel.ts"
-import { afterOutage, jittered, whileFrozen } from "../domain/Pace.ts"
-import { isAhead } from "../domain/Pacing.ts"
-import { whilePolling } from "../Trouble.ts"
+import { DueHeap } from "../domain/DueHeap.ts"
+import { type Polled, pollTurns } from "./PollTurn.ts"
 
-const polls = (result: "ok" | PlatformFailure["reason"]) => Metric.tagged(channelPolls, "result", result)
-const succeeded = Metric.increment(polls("ok"))
+/** How many polls may be under way: a platform that hangs holds no more than these, other channels wait until one is over. */
+const mostAtOnce = 512
+/** Milliseconds: moments that lie closer together are one, and the longest wait for room when nobody makes some. */
+const grain = 20
+const patience = 1_000
+
+interface Member extends Polled {
+  crashes: number
+}
 
 /**
- * Asks the platform for new messages of one channel, for as long as the channel is connected (gateway specification, part
- * 6): about every `interval`, from a phase of its own, so that channels do not poll in step. What a poll found and where
- * the next one goes on commit together. `onNews` is told when something came in.
+ * Polls all channels of this process that are connected: each about every `interval`, from a phase of its own, so that they
+ * do not poll in step. Between its polls a channel is a record here, neither a fiber nor a timer. A poll that crashes is
+ * logged, counted and followed by a pause (as `supervise` would) of that channel and of no other.
+ *
+ * - `join`: at once when the baseline is to be set, else within an interval. Who has joined already stays as he is, unless
+ *   the login is a new one: then a poll of the earlier login that is under way is given up, and so is its rest.
+ * - `leave`: no poll of the channel is under way afterwards, and none will be.
  */
-export const pollLoop = Effect.fn("PollLoop")(function* (
-  id: ChannelId,
-  options: { readonly interval: Duration.Duration },
-  onNews: Effect.Effect<void>
-) {
-  const sessions = yield* ChannelSessions
-  const platform = yield* PlatformB
-  let outages = 0
-  let dueAt = Option.none<number>()
-
-  /** How long after its moment a poll was answered. */
-  const noteLateness = Effect.gen(function* () {
-    const now = yield* Clock.currentTimeMillis
-    if (Option.isSome(dueAt)) yield* Metric.update(pollLateness, Math.max(0, now - dueAt.value) / 1_000)
-  })
-
-  const afterFailure = Effect.fn("PollLoop.afterFailure")(function* (open: OpenChannel, failure: PlatformFailure) {
-    yield* Metric.increment(polls(failure.reason))
-    switch (whilePolling(failure)) {
-      case "rest":
-        yield* sessions.rest(open, failure, "all")
-        return Duration.zero
-      case "end":
-        yield* sessions.lost(open, failure, "error")
-        return Duration.zero
-      case "challenge":
-        yield* sessions.lost(open, failure, "challenge_required")
-        return Duration.zero
-      case "wait":
-        outages += 1
-        yield* Effect.logInfo("a poll failed").pipe(
-          Effect.annotateLogs({ reason: failure.reason, detail: failure.detail, outages })
-        )
-        return afterOutage(outages, yield* Random.next)
-    }
-  })
-
-  /** How long to wait for the next turn; none when the channel is no longer connected. */
-  const turn = Effect.gen(function* () {
-    const opened = yield* sessions.open(id)
-    if (Option.isNone(opened)) return Option.none<Duration.Duration>()
-    const open = opened.value
-    const { frozenUntil, pausedUntil } = open.channel
-    const now = yield* DateTime.now
-    if (isAhead(pausedUntil, now)) {
-      return Option.map(pausedUntil, (until) => DateTime.distanceDuration(now, until))
-    }
-    const polled = yield* Effect.either(platform.poll(open.session, open.cursor))
-    yield* noteLateness
-    if (Either.isLeft(polled)) return Option.some(yield* afterFailure(open, polled.left))
-    outages = 0
-    yield* succeeded
-    if (yield* sessions.keep(open, polled.right)) yield* onNews
-    const interval = isAhead(frozenUntil, now) ? whileFrozen(options.interval) : options.interval
-    return Option.some(jittered(interval, yield* Random.next))
-  }).pipe(Effect.withSpan("PollLoop.turn", { root: true, attributes: { channel: id } }))
-
-  const pause = (wait: Duration.Duration) =>
-    Effect.gen(function* () {
-      const now = yield* Clock.currentTimeMillis
-      dueAt = Option.some(now + Duration.toMillis(wait))
-      yield* Effect.sleep(wait)
-    })
-
-  const isFirst = Option.exists(yield* sessions.open(id), ({ cursor }) => Option.isNone(cursor))
-  if (!isFirst) yield* pause(Duration.times(options.interval, yield* Random.next))
-  let wait = yield* turn
-  while (Option.isSome(wait)) {
-    yield* pause(wait.value)
-    wait = yield* turn
+export class PollLoop extends Context.Tag("gatehouse/channel/PollLoop")<
+  PollLoop,
+  {
+    readonly join: (id: ChannelId, onNews: Effect.Effect<void>, isNewLogin: boolean) => Effect.Effect<void>
+    readonly leave: (id: ChannelId) => Effect.Effect<void>
+    readonly has: (id: ChannelId) => boolean
   }
-})
+>() {
+  static readonly layer = (options: { readonly interval: Duration.Duration; readonly atOnce?: number }) =>
+    Layer.scoped(
+      PollLoop,
+      Effect.gen(function* () {
+        const sessions = yield* ChannelSessions
+        const { atOnce = mostAtOnce } = options
+        const turn = yield* pollTurns(options)
+        const members = new Map<ChannelId, Member>()
+        const waiting = new DueHeap<Member>()
+        const underWay = yield* FiberMap.make<ChannelId>()
+        const sooner = yield* Queue.sliding<void>(1)
+        let wakesAt = Infinity
+        let isFull = false
+
+        const isMember = (member: Member) => members.get(member.id) === member
+
+        const wait = (member: Member, pause: Duration.Duration) =>
+          Effect.flatMap(Clock.currentTimeMillis, (now) => {
+            member.dueAt = now + Duration.toMillis(pause)
+            waiting.add(member.dueAt, member)
+            return member.dueAt < wakesAt ? Queue.offer(sooner, undefined) : Effect.void
+          })
+
+        const poll = (member: Member) =>
+          Effect.gen(function* () {
+            const survivor = yield* survived("channel poll", turn(member))
+            if (!isMember(member)) return
+            member.crashes = Option.isSome(survivor) ? 0 : member.crashes + 1
+            const pause = Option.isSome(survivor)
+              ? survivor.value
+              : Option.some(afterCrash(member.crashes, yield* Random.next))
+            if (Option.isSome(pause)) return yield* wait(member, pause.value)
+            members.delete(member.id)
+          }).pipe(
+            Effect.annotateLogs({ channel: member.id }),
+            Effect.ensuring(Effect.suspend(() => (isFull ? Queue.offer(sooner, undefined) : Effect.void)))
+          )
+
+        /** How long until the next is due. */
+        const beginDue = Effect.gen(function* () {
+          const now = yield* Clock.currentTimeMillis
+          isFull = false
+          while ((yield* FiberMap.size(underWay)) < atOnce) {
+            const member = waiting.take(now)
+            if (member === undefined) return waiting.next - now
+            if (isMember(member)) yield* FiberMap.run(underWay, member.id, poll(member))
+          }
+          isFull = true
+          return patience
+        })
+
+        const round = Effect.gen(function* () {
+          const pause = Math.max(grain, yield* beginDue)
+          wakesAt = (yield* Clock.currentTimeMillis) + pause
+          yield* Number.isFinite(pause)
+            ? Effect.timeoutOption(Queue.take(sooner), Duration.millis(pause))
+            : Queue.take(sooner)
+        })
+        yield* Effect.forkScoped(Effect.withTracerEnabled(supervise("PollLoop", Effect.forever(round)), false))
+
+        const leave = (id: ChannelId) =>
+          Effect.suspend(() => {
+            members.delete(id)
+            return FiberMap.remove(underWay, id)
+          })
+
+        const join = Effect.fn("PollLoop.join")(function* (
+          id: ChannelId,
+          onNews: Effect.Effect<void>,
+          isNewLogin: boolean
+        ) {
+          if (members.has(id) && !isNewLogin) return
+          yield* leave(id)
+          const member = { id, onNews, dueAt: undefined, outages: 0, crashes: 0 }
+          members.set(id, member)
+          const isFirst = Option.exists(yield* sessions.open(id), ({ cursor }) => Option.isNone(cursor))
+          yield* wait(member, isFirst ? Duration.zero : Duration.times(options.interval, yield* Random.next))
+        })
+
+        return PollLoop.of({ join, leave, has: (id) => members.has(id) })
+      })
+    )
+}

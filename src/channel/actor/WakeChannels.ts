@@ -1,5 +1,5 @@
 import { Singleton } from "@effect/cluster"
-import { Array, DateTime, Duration, Effect, Layer, Queue, Schedule } from "effect"
+import { Array, Chunk, DateTime, Duration, Effect, Layer, Queue, Schedule } from "effect"
 import { supervise } from "../../kit/Supervise.ts"
 import { ChannelSessions } from "../ChannelSessions.ts"
 import { ChannelWaker } from "../ChannelWaker.ts"
@@ -7,10 +7,13 @@ import type { ChannelId } from "../domain/Channel.ts"
 import { SendQueue } from "../SendQueue.ts"
 import { ChannelEntity, laneOf } from "./ChannelEntity.ts"
 
-const waiting = 10_000
+const waiting = 100_000
 const callsAtOnce = 8
 
-/** Wake-ups by entity address. Those that come while one is under way for the same channel are one. */
+/**
+ * Wake-ups by entity address. Those that wait for the same channel are one, and those for one address go in one call: a
+ * program that starts wakes thousands.
+ */
 export const waker = Layer.scoped(
   ChannelWaker,
   Effect.gen(function* () {
@@ -18,12 +21,18 @@ export const waker = Layer.scoped(
     const queue = yield* Queue.dropping<ChannelId>(waiting)
     const queued = new Set<ChannelId>()
 
+    const wake = (lane: string, ids: ReadonlyArray<ChannelId>) =>
+      clientOf(lane)
+        .Wake({ ids })
+        .pipe(Effect.catchAll((error) => Effect.logDebug("channels could not be woken", error)))
+
     const next = Effect.gen(function* () {
-      const id = yield* Queue.take(queue)
-      queued.delete(id)
-      yield* clientOf(laneOf(id))
-        .Wake({ id })
-        .pipe(Effect.catchAll((error) => Effect.logDebug("a channel could not be woken", error)))
+      const ids = Chunk.toReadonlyArray(yield* Queue.takeBetween(queue, 1, waiting))
+      ids.forEach((id) => queued.delete(id))
+      yield* Effect.forEach(Object.entries(Array.groupBy(ids, laneOf)), ([lane, those]) => wake(lane, those), {
+        concurrency: callsAtOnce,
+        discard: true
+      })
     })
     yield* Effect.forEach(
       Array.range(1, callsAtOnce),

@@ -16,7 +16,7 @@ import { fresh, unseal } from "./SessionState.ts"
  * at every login is what platforms distrust.
  */
 export const layer = (overrides: Partial<PlatformBConfig> = {}) =>
-  Layer.effect(
+  Layer.scoped(
     PlatformB,
     Effect.gen(function* () {
       const api = yield* makePrivateApi({ ...defaults, ...overrides })

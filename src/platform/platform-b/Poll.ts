@@ -61,7 +61,7 @@ export const makePoll = (api: PrivateApi) => {
     const line = yield* api.open(opened)
     const sessionNow = Effect.map(line.state, (state) => (state === opened ? session : seal(state)))
     const first = yield* Threads.inbox(line)
-    if (Option.isSome(before) && Option.isSome(cursorText) && isQuiet(first.body, before.value)) {
+    if (Option.isSome(before) && Option.isSome(cursorText) && isQuiet(first.rough, before.value)) {
       return { session: yield* sessionNow, cursor: cursorText.value, messages: [] } satisfies Polled
     }
     const inbox = yield* Threads.readInbox(first)

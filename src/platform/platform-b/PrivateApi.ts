@@ -1,4 +1,3 @@
-import { HttpClient, HttpClientRequest, type HttpClientResponse, UrlParams } from "@effect/platform"
 import { randomUUID } from "node:crypto"
 import { Clock, Effect, Option, Predicate, Ref, Schema } from "effect"
 import type { PlatformFailure } from "../Platform.ts"
@@ -6,6 +5,7 @@ import { quoteBigIntegers } from "./BigIntegers.ts"
 import { failure, FailureBody, failureOf } from "./Failures.ts"
 import { type PlatformBConfig, userAgent } from "./PlatformBConfig.ts"
 import type { SessionState } from "./SessionState.ts"
+import { type Incoming, makeTransport } from "./Transport.ts"
 
 export interface Call {
   readonly method: "GET" | "POST"
@@ -16,11 +16,15 @@ export interface Call {
   readonly signed?: boolean
 }
 
-/** An answer; `body` has big integers as text, and is `{}` where an unsuccessful answer was no JSON. */
+/**
+ * An answer. `rough` is its JSON with the big integers as JavaScript misreads them, good enough for a glance; `body` has
+ * them as text. Both are `{}` where an unsuccessful answer was no JSON.
+ */
 export interface Reply {
   readonly status: number
-  readonly headers: HttpClientResponse.HttpClientResponse["headers"]
-  readonly body: unknown
+  readonly headers: Incoming["headers"]
+  readonly rough: unknown
+  readonly body: () => unknown
 }
 
 /**
@@ -34,8 +38,6 @@ export interface Line {
   readonly call: (call: Call) => Effect.Effect<Reply, PlatformFailure>
   readonly state: Ref.Ref<SessionState>
 }
-
-const limit = "15 seconds"
 
 const Json = Schema.decodeOption(Schema.parseJson(Schema.Unknown))
 const Form = Schema.encodeSync(Schema.parseJson(Schema.Record({ key: Schema.String, value: Schema.String })))
@@ -76,69 +78,80 @@ const updated = (state: SessionState, headers: Reply["headers"]): SessionState =
 
 const isSuccess = (status: number) => status >= 200 && status < 300
 
+const empty = () => ({})
+
+const exactly = (text: string) => Option.getOrElse(Json(quoteBigIntegers(text)), empty)
+
+/** Most answers are only glanced at: the big integers of the others are looked for when somebody reads them. */
+const read = ({ headers, status, text }: Incoming): Effect.Effect<Reply, PlatformFailure> =>
+  Option.match(Json(text), {
+    onSome: (rough) => Effect.succeed({ status, headers, rough, body: () => exactly(text) }),
+    onNone: () =>
+      isSuccess(status)
+        ? Effect.fail(failure("unavailable", "the platform answered without JSON"))
+        : Effect.succeed({ status, headers, rough: {}, body: empty })
+  })
+
 export const failureIn = ({ body, headers, status }: Reply): PlatformFailure =>
   failureOf(
     status,
-    Option.getOrElse(Body(body), () => emptyBody),
+    Option.getOrElse(Body(body()), () => emptyBody),
     headers["retry-after"]
   )
 
-export const makePrivateApi = (config: PlatformBConfig) =>
-  Effect.gen(function* () {
-    const client = yield* HttpClient.HttpClient
-    const baseUrl = config.baseUrl.replace(/\/+$/, "")
-    const pigeon = { "x-pigeon-session-id": `UFS-${yield* Effect.sync(() => randomUUID())}-0` }
+const accepted = (reply: Reply): Effect.Effect<Reply, PlatformFailure> => {
+  const isRefused = Predicate.hasProperty(reply.rough, "status") && reply.rough.status === "fail"
+  return isSuccess(reply.status) && !isRefused ? Effect.succeed(reply) : failureIn(reply)
+}
 
-    const request = (state: SessionState, call: Call, now: number) => {
-      const plain = call.form ?? {}
-      const form = call.signed === true ? { signed_body: `SIGNATURE.${Form(plain)}` } : plain
-      const bare = HttpClientRequest.make(call.method)(`${baseUrl}${call.path}`).pipe(
-        HttpClientRequest.setHeaders({ ...headersOf(config, state), ...pigeon }),
-        HttpClientRequest.setHeader("x-pigeon-rawclienttime", (now / 1000).toFixed(3)),
-        HttpClientRequest.setUrlParams(call.query ?? {})
-      )
-      return call.method === "POST" ? HttpClientRequest.bodyUrlParams(bare, UrlParams.fromInput(form)) : bare
+const withQuery = (path: string, query: Call["query"]) =>
+  query === undefined ? path : `${path}?${new URLSearchParams(query)}`
+
+const formOf = ({ form = {}, method, signed }: Call) => {
+  if (method === "GET") return undefined
+  return `${new URLSearchParams(signed === true ? { signed_body: `SIGNATURE.${Form(form)}` } : form)}`
+}
+
+export const makePrivateApi = Effect.fn("PrivateApi.make")(function* (config: PlatformBConfig) {
+  const base = new URL(config.baseUrl)
+  const baseUrl = config.baseUrl.replace(/\/+$/, "")
+  const prefix = base.pathname.replace(/\/+$/, "")
+  const exchangeRaw = yield* makeTransport(base.origin)
+  const pigeon = `UFS-${yield* Effect.sync(() => randomUUID())}-0`
+
+  const outgoing = (state: SessionState, call: Call, now: number) => {
+    const form = formOf(call)
+    return {
+      method: call.method,
+      path: withQuery(`${prefix}${call.path}`, call.query),
+      headers: {
+        ...headersOf(config, state),
+        "x-pigeon-session-id": pigeon,
+        "x-pigeon-rawclienttime": (now / 1000).toFixed(3),
+        ...(form === undefined ? {} : { "content-type": "application/x-www-form-urlencoded" })
+      },
+      form
     }
+  }
 
-    const open = Effect.fn("PrivateApi.open")(function* (initial: SessionState) {
-      const state = yield* Ref.make(initial)
-
-      const exchange = Effect.fn("PrivateApi.exchange")(
-        function* (call: Call) {
-          const now = yield* Clock.currentTimeMillis
-          const response = yield* client.execute(request(yield* state, call, now))
-          const text = yield* response.text
-          yield* Ref.update(state, (before) => updated(before, response.headers))
-          return { status: response.status, headers: response.headers, text }
-        },
-        Effect.mapError(() => failure("unavailable", "the platform cannot be reached")),
-        Effect.timeoutFail({
-          duration: limit,
-          onTimeout: () => failure("unavailable", "the platform did not answer in time")
-        }),
-        Effect.withTracerEnabled(false),
-        Effect.flatMap(({ headers, status, text }) =>
-          Option.match(Json(quoteBigIntegers(text)), {
-            onSome: (body) => Effect.succeed<Reply>({ status, headers, body }),
-            onNone: () =>
-              isSuccess(status)
-                ? Effect.fail(failure("unavailable", "the platform answered without JSON"))
-                : Effect.succeed<Reply>({ status, headers, body: {} })
-          })
+  const open = (initial: SessionState) =>
+    Effect.map(Ref.make(initial), (state): Line => {
+      const exchange = (call: Call) =>
+        Effect.flatMap(Clock.currentTimeMillis, (now) =>
+          Effect.flatMap(state, (before) =>
+            Effect.flatMap(exchangeRaw(outgoing(before, call, now)), (incoming) =>
+              Effect.zipRight(
+                Ref.update(state, (held) => updated(held, incoming.headers)),
+                read(incoming)
+              )
+            )
+          )
         )
-      )
-
-      const call = Effect.fn("PrivateApi.call")(function* (request: Call) {
-        const reply = yield* exchange(request)
-        const isRefused = Predicate.hasProperty(reply.body, "status") && reply.body.status === "fail"
-        return isSuccess(reply.status) && !isRefused ? reply : yield* failureIn(reply)
-      })
-
-      return { exchange, call, state } satisfies Line
+      return { exchange, call: (call) => Effect.flatMap(exchange(call), accepted), state }
     })
 
-    return { open, baseUrl } as const
-  })
+  return { open, baseUrl } as const
+})
 
 export type PrivateApi = Effect.Effect.Success<ReturnType<typeof makePrivateApi>>
 
@@ -146,6 +159,6 @@ export type PrivateApi = Effect.Effect.Success<ReturnType<typeof makePrivateApi>
 export const shaped =
   <A, I>(schema: Schema.Schema<A, I>) =>
   (reply: Reply): Effect.Effect<A, PlatformFailure> =>
-    Effect.mapError(Schema.decodeUnknown(schema)(reply.body), () =>
+    Effect.mapError(Schema.decodeUnknown(schema)(reply.body()), () =>
       failure("unavailable", "an answer of the platform has another shape")
     )

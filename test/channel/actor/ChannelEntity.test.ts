@@ -1,7 +1,9 @@
+import { SqlClient } from "@effect/sql"
 import { assert, layer } from "@effect/vitest"
 import { deepStrictEqual } from "@effect/vitest/utils"
 import { Duration, Effect, Layer, Option, Redacted } from "effect"
 import * as ChannelEntity from "../../../src/channel/actor/ChannelEntity.ts"
+import { PollLoop } from "../../../src/channel/actor/PollLoop.ts"
 import * as WakeChannels from "../../../src/channel/actor/WakeChannels.ts"
 import { Channels } from "../../../src/channel/Channels.ts"
 import { Messages } from "../../../src/channel/Messages.ts"
@@ -15,9 +17,9 @@ import { Mortal } from "../Mortal.ts"
 const gateway = (world: Life.World) => {
   const waker = WakeChannels.waker.pipe(Layer.provide(TestSharding.layer))
   return Layer.mergeAll(
-    ChannelEntity.layer({ pollInterval: Duration.millis(200) }),
+    Layer.provide(ChannelEntity.layer, PollLoop.layer({ interval: Duration.millis(200) })),
     WakeChannels.layer({ pollInterval: Duration.millis(200) })
-  ).pipe(Layer.provide(TestSharding.layer), Layer.provideMerge(Life.layer(world, new Mortal(Infinity), waker)))
+  ).pipe(Layer.provideMerge(TestSharding.layer), Layer.provideMerge(Life.layer(world, new Mortal(Infinity), waker)))
 }
 
 const bodies = (channelId: Parameters<typeof Messages.Service.page>[0]) =>
@@ -48,6 +50,30 @@ layer(TestDatabase.layer, { excludeTestServices: true })("ChannelEntity", (it) =
       yield* soon(Effect.map(bodies(sick.id), (seen) => seen.includes("better?")))
       yield* soon(Effect.map(bodies(well.id), (seen) => seen.join() === "hello,better?"))
     }).pipe(Effect.provide(gateway(world)))
+  })
+
+  it.effect("a channel whose session cannot be opened keeps none from starting that is woken with it", () => {
+    const world = new Life.World()
+    return Effect.gen(function* () {
+      const [sick, well] = yield* Effect.provide(
+        Effect.gen(function* () {
+          const both = [yield* Life.connectedAs("unreadable"), yield* Life.connectedAs("readable")] as const
+          const sql = yield* SqlClient.SqlClient
+          yield* sql`UPDATE channels SET session_sealed = 'v1.of.another.key' WHERE id = ${both[0].id}`
+          return both
+        }),
+        Life.layer(world)
+      )
+      const services = Layer.provide(ChannelEntity.layer, PollLoop.layer({ interval: Duration.millis(200) })).pipe(
+        Layer.provideMerge(TestSharding.layer),
+        Layer.provideMerge(Life.layer(world))
+      )
+      yield* Effect.gen(function* () {
+        const clientOf = yield* ChannelEntity.ChannelEntity.client
+        yield* clientOf("lane-1").Wake({ ids: [sick.id, well.id] })
+        yield* soon(Effect.sync(() => world.polledBy.includes("readable")))
+      }).pipe(Effect.provide(services))
+    })
   })
 
   it.effect("starts what was connected, sends at once, and stops with the channel", () => {

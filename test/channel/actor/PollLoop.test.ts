@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { deepStrictEqual } from "@effect/vitest/utils"
-import { DateTime, Duration, Effect, Fiber, Option, Random } from "effect"
-import { pollLoop } from "../../../src/channel/actor/PollLoop.ts"
+import { DateTime, Duration, Effect, Layer, Option, Random } from "effect"
+import { PollLoop } from "../../../src/channel/actor/PollLoop.ts"
 import { Channels } from "../../../src/channel/Channels.ts"
 import { Messages } from "../../../src/channel/Messages.ts"
 import type { PlatformFailure } from "../../../src/platform/Platform.ts"
@@ -12,13 +12,16 @@ import { told } from "../ToldEvents.ts"
 
 const interval = Duration.seconds(20)
 
+const services = (world: Life.World) => Layer.provideMerge(PollLoop.layer({ interval }), Life.layer(world))
+
 const polling = (world: Life.World) =>
   Effect.gen(function* () {
     yield* noon
     const channel = yield* Life.connected
     const news: Array<DateTime.Utc> = []
     const onNews = Effect.map(DateTime.now, (now) => void news.push(now))
-    const loop = yield* Effect.fork(pollLoop(channel.id, { interval }, onNews))
+    const loop = yield* PollLoop
+    yield* loop.join(channel.id, onNews, true)
     yield* passUntil(Effect.sync(() => world.polls.length === 1))
     return { channel, loop, news }
   })
@@ -51,7 +54,7 @@ layer(TestDatabase.layer)("PollLoop", (it) => {
         page.map(({ body }) => body),
         ["hello"]
       )
-    }).pipe(Effect.provide(Life.layer(world)))
+    }).pipe(Effect.provide(services(world)))
   })
 
   it.effect("goes on where it was after a restart, from a phase of its own", () => {
@@ -60,15 +63,15 @@ layer(TestDatabase.layer)("PollLoop", (it) => {
       const { channel, loop } = yield* polling(world)
       const channels = yield* Channels
       yield* passUntil(Effect.map(channels.byId(channel.id), ({ lastSyncedAt }) => Option.isSome(lastSyncedAt)))
-      yield* Fiber.interrupt(loop)
+      yield* loop.leave(channel.id)
       world.write("1", "while we were away", "2026-03-01T12:00:10Z")
-      yield* Effect.fork(Effect.withRandom(pollLoop(channel.id, { interval }, Effect.void), Random.fixed([0.5])))
+      yield* Effect.withRandom(loop.join(channel.id, Effect.void, true), Random.fixed([0.5]))
       assert.strictEqual(yield* gap(world, 8), 0)
       yield* pass(4)
       deepStrictEqual(world.polls, ["baseline", "0"])
       const messages = yield* Messages
       assert.strictEqual((yield* messages.page(channel.id, "pb:1", { before: Option.none(), limit: 9 })).length, 1)
-    }).pipe(Effect.provide(Life.layer(world)))
+    }).pipe(Effect.provide(services(world)))
   })
 
   it.effect("waits longer while the platform is away, and rests when it is asked to", () => {
@@ -92,7 +95,7 @@ layer(TestDatabase.layer)("PollLoop", (it) => {
       assert.strictEqual(yield* gap(world, 90), 1)
       yield* passUntil(Effect.map(trouble, (reason) => reason === null))
       assert.isNull(yield* trouble)
-    }).pipe(Effect.provide(Life.layer(world)))
+    }).pipe(Effect.provide(services(world)))
   })
 
   const ends: ReadonlyArray<readonly [PlatformFailure["reason"], string]> = [
@@ -107,12 +110,12 @@ layer(TestDatabase.layer)("PollLoop", (it) => {
       return Effect.gen(function* () {
         const { channel, loop } = yield* polling(world)
         world.troubles.push({ at: "poll", reason })
-        assert.isTrue(yield* passUntil(Effect.map(Fiber.poll(loop), Option.isSome)))
+        assert.isTrue(yield* passUntil(Effect.sync(() => !loop.has(channel.id))))
         const last = (yield* told(channel.id)).at(-1)
         assert.strictEqual(last?.event, "connection.error")
         assert.deepInclude(last?.data, { status, reason })
         assert.strictEqual(yield* gap(world, 60), 0)
-      }).pipe(Effect.provide(Life.layer(world)))
+      }).pipe(Effect.provide(services(world)))
     })
   }
 })
