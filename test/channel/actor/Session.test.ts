@@ -9,7 +9,7 @@ import { TypingSigns } from "../../../src/channel/TypingSigns.ts"
 import type { PushConnection } from "../../../src/platform/Platform.ts"
 import * as TestDatabase from "../../support/TestDatabase.ts"
 import * as Life from "../Life.ts"
-import { noon, pass, passUntil } from "../Passing.ts"
+import { noon, passUntil } from "../Passing.ts"
 import { closed, connected, layer as phones, PhoneWorld, qr } from "../PhoneInMemory.ts"
 import { told } from "../ToldEvents.ts"
 
@@ -25,7 +25,7 @@ const begun = Effect.fn(function* (phone: PhoneWorld) {
     Effect.flatMap(LinkRepo, (links) => links.begin(id, Option.none())),
     LinkRepo.Default
   )
-  const login = yield* Effect.flatten(linked.login(id))
+  const login = yield* Effect.flatMap(linked.logins([id]), (logins) => Effect.fromNullable(logins.get(id)))
   const live = yield* Ref.make(Option.none<PushConnection>())
   const loop = yield* Effect.fork(Effect.provide(session(login, live, nothing), phones(phone)))
   const state = Effect.map(channels.byId(id), ({ lastError, status }) => [status, Option.getOrNull(lastError)])
