@@ -159,7 +159,7 @@ export class Notifications extends Context.Tag("gatehouse/subscription/Notificat
           Effect.tap(({ status }) => counted(status))
         )
 
-      const listening = Effect.fn("Notifications.listening")(function* (appId: AppId) {
+      const listening = Effect.fnUntraced(function* (appId: AppId) {
         const app = yield* apps.byId(appId)
         return Option.isNone(app) || app.value.status === "archived" ? yield* new AppNotFound() : app.value
       })

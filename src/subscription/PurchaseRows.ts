@@ -7,13 +7,12 @@ import type { DomainEvent } from "./domain/DomainEvent.ts"
 import type { InboxEntry } from "./domain/Inbox.ts"
 import { ledgerEntry } from "./domain/LedgerEntry.ts"
 import type { PurchasePlan } from "./domain/PurchasePlan.ts"
-import { Subscription, type SubscriptionId } from "./domain/Subscription.ts"
+import type { Subscription, SubscriptionId } from "./domain/Subscription.ts"
 import { momentOrNull } from "./domain/Transaction.ts"
 
 type Row = Readonly<Record<string, unknown>>
 
 const encodeFact = Schema.encodeSync(PurchaseFact)
-const encodeState = Schema.encodeSync(Subscription)
 
 /** A notification that is applied in the statement that keeps it. */
 export const notificationRow = (appId: AppId, entry: InboxEntry, payload: string): Row => ({
@@ -46,7 +45,7 @@ interface Place {
   readonly now: DateTime.Utc
 }
 
-export const subscriptionRow = (place: Place, state: Subscription): Row => ({
+export const subscriptionRow = (place: Place, state: Subscription, encoded: typeof Subscription.Encoded): Row => ({
   id: place.subscriptionId,
   app_id: place.appId,
   customer_id: place.customerId,
@@ -57,7 +56,7 @@ export const subscriptionRow = (place: Place, state: Subscription): Row => ({
   status: state.status,
   expires_date: momentOrNull(state.expiresDate),
   look_at: momentOrNull(lookAt(state, place.now)),
-  state: encodeState(state),
+  state: encoded,
   created_at: DateTime.formatIso(place.now),
   updated_at: DateTime.formatIso(place.now)
 })

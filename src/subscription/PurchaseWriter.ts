@@ -59,9 +59,11 @@ export class PurchaseWriter extends Context.Tag("gatehouse/subscription/Purchase
         const now = yield* DateTime.now
         const plan = planOf(known, fact)
         const place = { appId, customerId: owner.id, subscriptionId, now }
+        const state = encode(plan.subscription)
+        const stateOf = (of: Subscription) => (of === plan.subscription ? state : encode(of))
         const drafts = yield* events.draft([
           ...Option.toArray(Option.map(newcomer, arrivalOf)),
-          ...plan.changes.map((change) => eventOf(change, application, now))
+          ...plan.changes.map((change) => eventOf(change, stateOf(change.subscription), application, now))
         ])
         const basis = {
           ...{ appId, store, environment, originalTransactionId, subscriptionId },
@@ -76,7 +78,7 @@ export class PurchaseWriter extends Context.Tag("gatehouse/subscription/Purchase
             notificationRow(appId, entry, payload)
           ),
           customers: Option.toArray(newcomer).map((customer) => customerRow(appId, customer)),
-          subscriptions: [subscriptionRow(place, plan.subscription)],
+          subscriptions: [subscriptionRow(place, plan.subscription, state)],
           store_facts: [factRow(subscriptionId, owner.isErased ? unnamed(fact) : fact)],
           transactions: [transactionRow(place, yield* nextId, plan)],
           domain_events: drafts.map(({ cause, event }) => eventRow(appId, cause, event))
@@ -110,7 +112,12 @@ const encode = Schema.encodeSync(Subscription)
 /** What a store says of a purchase whose person was erased is kept without the person. */
 export const unnamed = (fact: PurchaseFact): PurchaseFact => PurchaseFact.make({ ...fact, accountToken: Option.none() })
 
-const eventOf = (change: Change, { owner, subscriptionId }: Application, now: DateTime.Utc): NewEvent => ({
+const eventOf = (
+  change: Change,
+  state: typeof Subscription.Encoded,
+  { owner, subscriptionId }: Application,
+  now: DateTime.Utc
+): NewEvent => ({
   cause: `${subscriptionId}:${change.slot}`,
   type: change.type,
   appUserId: owner.appUserId,
@@ -119,7 +126,7 @@ const eventOf = (change: Change, { owner, subscriptionId }: Application, now: Da
   subscriptionId: Option.some(subscriptionId),
   data: {
     product_identifier: change.subscription.productIdentifier,
-    ...subscriptionItem(subscriptionId, encode(change.subscription), DateTime.formatIso(now)),
+    ...subscriptionItem(subscriptionId, state, DateTime.formatIso(now)),
     transaction: purchaseItem(change.fact.transaction)
   }
 })

@@ -11,7 +11,7 @@ import { secrets } from "../support/Gatehouse.ts"
 import { checked, notificationServer } from "./NotificationServer.ts"
 import { bundleId, signedPurchases } from "./StoreAPayloads.ts"
 
-const perRound = 1_000
+const perRound = 2_000
 const rounds = 3
 const lanes = 16
 
