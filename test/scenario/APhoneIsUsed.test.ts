@@ -40,6 +40,12 @@ describe("a linked phone is used", () => {
             [at(ann)]
           )
 
+          for (const text of ["with new keys", "and again"]) {
+            yield* phones.control("/rekey", { phone: shop })
+            yield* phones.control("/messages", { from: ann, account: shop, text })
+            yield* told(phones, "message.received", ({ body }) => body === text)
+          }
+
           yield* phones.control("/phone-messages", { account: shop, to: ann, text: "typed by hand" })
           const typed = yield* told(phones, "message.sent", ({ body }) => body === "typed by hand")
           assert.strictEqual(typed["source"], "manual")
@@ -124,7 +130,7 @@ describe("a linked phone is used", () => {
           yield* phones.control("/messages", { from: ann, account: shop, text: "after the code" })
           yield* told(phones, "message.received", ({ body }) => body === "after the code")
           assert.strictEqual(yield* devices, 2)
-          const secrets = [pairing.pairing_code, "privKey", "noiseKey", "advSecretKey"]
+          const secrets = [pairing.pairing_code, "privKey", "rootKey", "SessionEntry", "noiseKey", "advSecretKey"]
           deepStrictEqual(yield* placesOf(phones.env.DATABASE_URL, secrets), [])
           for (const secret of secrets) assert.notInclude(program.output(), secret)
           assert.strictEqual((yield* account.at("POST", "/logout")).body.data.status, "disconnected")
