@@ -49,14 +49,14 @@ export class RequestedReplies extends Context.Tag("gatehouse/channel/RequestedRe
         reply: string
       ) {
         const parts = splitReply(reply, longestText(chatId)).slice(0, partsAtMost)
-        const queued = Effect.forEach(parts, (body, nth) =>
-          messages.queue({
+        const queued = messages.queueAll(
+          parts.map((body, nth) => ({
             id: MessageId.make(idAfter(requestId, nth)),
             channelId: channel.id,
             to: chatId,
             body,
-            source: "ai"
-          })
+            source: "ai" as const
+          }))
         )
         const stored = yield* Effect.orDie(outbox.transaction(queued))
         return yield* Effect.transposeMapOption(Array.head(stored), messages.outcome)

@@ -91,7 +91,7 @@ export const make = Effect.fn("ChannelActor.make")(function* (
     if (isPolled) yield* run("poll", pollLoop(id, { interval: options.pollInterval }, answer(true)), isNewLogin)
     if (open.value.hasUnsent) yield* run("send", sender(isPolled), isNewLogin)
     yield* Queue.offer(toSend, undefined)
-    if ((yield* FiberMap.has(loops, "reply")) || (yield* logs.due(id, 1)).length > 0) yield* answer(isPolled)
+    if ((yield* FiberMap.has(loops, "reply")) || (yield* logs.due(id, 1, [])).length > 0) yield* answer(isPolled)
   })
 
   const look = Effect.suspend(() => waker.wake(id))
