@@ -1,93 +1,15 @@
-import { randomBytes } from "node:crypto"
-import { readFileSync } from "node:fs"
 import { NodeRuntime } from "@effect/platform-node"
-import { Array, Console, Effect, Logger, LogLevel, Redacted, Schedule } from "effect"
-import { Client } from "pg"
-import { nextId } from "../../src/kit/Id.ts"
+import { Array, Console, Effect, Logger, LogLevel, Redacted } from "effect"
 import { Seal } from "../../src/kit/Seal.ts"
-import * as SessionState from "../../src/platform/platform-b/SessionState.ts"
 import { call } from "../support/Api.ts"
 import * as Gatehouse from "../support/Gatehouse.ts"
+import { cpuSeconds, crowd, database, insert, query, residentKilobytes, type Seeded, simulator } from "./Crowd.ts"
 
 /** `CHANNELS` connected channels of platform_b in one process, polled for `CHANNEL_SECONDS` at the usual interval. */
 const channels = Number(process.env["CHANNELS"] ?? 10_000)
 const seconds = Number(process.env["CHANNEL_SECONDS"] ?? 60)
 const chats = { threads: 3, items: 3 }
 const bounds = { lateness: 2, kilobytes: 60, ratio: 3 }
-
-const at = process.env["DATABASE_URL"] || "postgres://postgres@127.0.0.1:5432/test"
-
-const query = (url: string, statement: string, values: ReadonlyArray<unknown> = []) =>
-  Effect.promise(async () => {
-    const client = new Client({ connectionString: url })
-    await client.connect()
-    try {
-      return (await client.query<Record<string, unknown>>(statement, [...values])).rows
-    } finally {
-      await client.end()
-    }
-  })
-
-const database = Effect.gen(function* () {
-  const name = `gatehouse_channels_${randomBytes(4).toString("hex")}`
-  yield* Effect.acquireRelease(query(at, `CREATE DATABASE ${name}`), () =>
-    query(at, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
-  )
-  const own = new URL(at)
-  own.pathname = `/${name}`
-  return own.href
-})
-
-const simulator = Effect.gen(function* () {
-  const port = yield* Gatehouse.freePort
-  const url = `http://127.0.0.1:${port}`
-  const others = ["store-a", "store-b", "provider"].flatMap((name) => [`--${name}-port`, "0"])
-  const child = yield* Gatehouse.run(["simulate", "--platform-b-port", String(port), ...others], {})
-  yield* Effect.retry(
-    Effect.tryPromise(() => fetch(`${url}/_control/requests`)),
-    Schedule.spaced("200 millis")
-  ).pipe(Effect.timeout("20 seconds"))
-  return { url, pid: child.process.pid ?? 0 }
-})
-
-interface Seeded {
-  readonly username: string
-  readonly pk: string
-  readonly authorization: string
-}
-
-/** A channel as a login would have left it, whose baseline is set. */
-const rowOf = Effect.fn(function* ({ authorization, pk, username }: Seeded) {
-  const id = yield* nextId
-  const device = yield* SessionState.fresh
-  const { seal } = yield* Seal
-  const session = SessionState.seal({ ...device, authorization, userId: pk, username })
-  return { id, name: username, username, session: yield* seal(session, id), digest: id }
-})
-
-const insert = Effect.fn(function* (databaseUrl: string, seeded: ReadonlyArray<Seeded>) {
-  const rows = yield* Effect.forEach(seeded, rowOf)
-  const cursor = JSON.stringify({ baseline: Date.now() * 1_000, threads: {} })
-  yield* query(
-    databaseUrl,
-    `INSERT INTO channels (id, name, platform, status, username, token_digest, session_sealed, login_count, poll_cursor,
-       connected_at, created_at)
-     SELECT r.id, r.name, 'platform_b', 'disconnected', r.username, r.digest, r.session, 1, $2, now(), now()
-     FROM json_to_recordset($1) AS r(id uuid, name text, username text, session text, digest text)`,
-    [JSON.stringify(rows), cursor]
-  )
-})
-
-const residentKilobytes = (pid: number) =>
-  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0)
-
-/** Seconds of processor time that a process has had. */
-const cpuSeconds = (pid: number) => {
-  const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
-    .replace(/^.*\) /, "")
-    .split(" ")
-  return (Number(fields[11]) + Number(fields[12])) / 100
-}
 
 /** Microseconds of processor time for one fetch of an inbox, body read. */
 const bareFetch = (url: string, { authorization }: Seeded) =>
@@ -132,9 +54,8 @@ const bench = Effect.gen(function* () {
   const env = { DATABASE_URL: databaseUrl, PLATFORM_B_URL: platform, LOG_LEVEL: "error" }
   const { exit } = yield* Gatehouse.run(["migrate"], { ...Gatehouse.secrets, ...env })
   yield* exit
-  const crowd = yield* call("POST", `${platform}/_control/crowd`, { body: { accounts: channels, ...chats } })
-  const seeded: ReadonlyArray<Seeded> = crowd.body
-  yield* insert(databaseUrl, seeded)
+  const seeded = yield* crowd(platform, { accounts: channels, ...chats })
+  yield* insert(databaseUrl, seeded, Date.now())
   yield* Console.error(`${channels} channels seeded`)
   const bare = yield* bareFetch(platform, seeded[0] ?? { username: "", pk: "", authorization: "" })
 
