@@ -3,8 +3,10 @@ import { AiLogRepo } from "../reply/AiLogRepo.ts"
 import { AiLogs } from "../reply/AiLogs.ts"
 import { AiSettings } from "../reply/AiSettings.ts"
 import { AutoReply } from "../reply/AutoReply.ts"
+import { LastLook } from "../reply/LastLook.ts"
 import { ReplyJobRepo } from "../reply/ReplyJobRepo.ts"
 import * as ReplyQueue from "../reply/ReplyQueue.ts"
+import { ReplyWriter } from "../reply/ReplyWriter.ts"
 import { Rules } from "../reply/Rules.ts"
 import { TrialReply } from "../reply/TrialReply.ts"
 import * as ChannelEntity from "./actor/ChannelEntity.ts"
@@ -24,6 +26,7 @@ import { QuietPolls } from "./QuietPolls.ts"
 import { RequestedReplies } from "./RequestedReplies.ts"
 import { SendGate } from "./SendGate.ts"
 import { SendQueue } from "./SendQueue.ts"
+import { SentMessages } from "./SentMessages.ts"
 import { SendWatch } from "./SendWatch.ts"
 import { TextMessages } from "./TextMessages.ts"
 import { TypingSigns } from "./TypingSigns.ts"
@@ -38,6 +41,7 @@ const repos = Layer.mergeAll(
 
 const messages = TextMessages.layer.pipe(
   Layer.provideMerge(Messages.layer),
+  Layer.provideMerge(SentMessages.layer),
   Layer.provideMerge(Layer.mergeAll(AiLogs.layer, SendWatch.layer, SendQueue.layer, QuietPolls.layer)),
   Layer.provideMerge(repos)
 )
@@ -51,8 +55,8 @@ export const services = Layer.mergeAll(
   RequestedReplies.layer,
   SendGate.layer
 ).pipe(
-  Layer.provideMerge(Layer.merge(AutoReply.layer, TrialReply.layer)),
-  Layer.provideMerge(Rules.layer),
+  Layer.provideMerge(Layer.mergeAll(AutoReply.layer, LastLook.layer, TrialReply.layer)),
+  Layer.provideMerge(Layer.merge(Rules.layer, ReplyWriter.layer)),
   Layer.provideMerge(ChannelReplies.layer),
   Layer.provideMerge(Layer.merge(AiSettings.layer, TypingSigns.layer)),
   Layer.provideMerge(messages)

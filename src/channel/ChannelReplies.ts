@@ -1,6 +1,7 @@
 import { Array, Effect, Layer, Option, Schema } from "effect"
+import { together } from "../kit/Together.ts"
 import { longestText } from "../platform/domain/TextLimit.ts"
-import { ReplyChannel } from "../reply/ReplyChannel.ts"
+import { type ChatKey, ReplyChannel } from "../reply/ReplyChannel.ts"
 import { ChatRepo } from "./ChatRepo.ts"
 import { ChannelId } from "./domain/Channel.ts"
 import { MessageId } from "./domain/Message.ts"
@@ -8,10 +9,12 @@ import { MessageRepo } from "./MessageRepo.ts"
 import { Messages } from "./Messages.ts"
 import { TypingSigns } from "./TypingSigns.ts"
 
+type Asked = Parameters<typeof MessageRepo.Service.windows>[0][number]
+
 const idOf = Schema.decodeSync(ChannelId)
 
 /** The channel as the auto-reply flow sees it. */
-export const layer = Layer.effect(
+export const layer = Layer.scoped(
   ReplyChannel,
   Effect.gen(function* () {
     const repo = yield* MessageRepo
@@ -19,18 +22,34 @@ export const layer = Layer.effect(
     const messages = yield* Messages
     const signs = yield* TypingSigns
 
-    const chat = Effect.fn("ChannelReplies.chat")(function* (accountId: string, chatId: string) {
-      const found = yield* chats.answerable({ channelId: accountId, chatId })
-      return Option.map(found, ({ aiMode, customSystemPrompt, humanWroteAt, isBlocked, name, type }) => ({
-        type,
-        name: Option.getOrElse(name, () => chatId),
-        isBlocked,
-        mode: aiMode,
-        customSystemPrompt,
-        humanWroteAt,
-        longestText: longestText(chatId)
-      }))
+    const keysOf = (keys: ReadonlyArray<ChatKey>) =>
+      keys.map(({ accountId, chatId }) => ({ channelId: accountId, chatId }))
+
+    const replyChats = Effect.fn("ChannelReplies.chats")(function* (keys: ReadonlyArray<ChatKey>) {
+      const rows = yield* chats.answerable(keysOf(keys))
+      const found = new Map(rows.map((row) => [`${row.channelId} ${row.chatId}`, row]))
+      return keys.map(({ accountId, chatId }) =>
+        Option.map(
+          Option.fromNullable(found.get(`${accountId} ${chatId}`)),
+          ({ aiMode, customSystemPrompt, humanWroteAt, isBlocked, name, type }) => ({
+            type,
+            name: Option.getOrElse(name, () => chatId),
+            isBlocked,
+            mode: aiMode,
+            customSystemPrompt,
+            humanWroteAt,
+            longestText: longestText(chatId)
+          })
+        )
+      )
     })
+
+    const windows = Effect.fn("ChannelReplies.windows")(function* (asked: ReadonlyArray<Asked>) {
+      const rows = yield* repo.windows(asked)
+      const byPosition = Array.groupBy(rows, ({ nth }) => String(nth))
+      return asked.map((_, index) => byPosition[String(index + 1)] ?? [])
+    })
+    const windowTogether = yield* together({ atOnce: 64, lanes: 2 }, windows)
 
     const window = Effect.fn("ChannelReplies.window")(function* (
       accountId: string,
@@ -38,22 +57,32 @@ export const layer = Layer.effect(
       upTo: Option.Option<string>,
       limit: number
     ) {
-      const newest = yield* repo.window({ channelId: accountId, chatId, upTo: Option.getOrNull(upTo), limit })
+      const newest = yield* windowTogether({ channelId: accountId, chatId, upTo: Option.getOrNull(upTo), limit })
       // Replies to earlier messages may be stored after the one to answer, which stays the last word.
       const [before, last] = Array.partition(Array.reverse(newest), ({ id }) => Option.contains(upTo, id))
       return [...before, ...last]
     })
 
     return ReplyChannel.of({
-      chat,
-      hold: (accountId, chatId) => chats.hold({ channelId: accountId, chatId }),
+      chats: replyChats,
+      hold: (keys) => chats.hold(keysOf(keys)),
       messages: (ids) =>
         Effect.map(repo.byIds(ids), (found) =>
           found.map(({ body, id, timestamp, type }) => ({ id, type, body, writtenAt: timestamp }))
         ),
       window,
-      queue: ({ accountId, body, id, to }) =>
-        Effect.asVoid(messages.queue({ id: MessageId.make(id), channelId: idOf(accountId), to, body, source: "ai" })),
+      queue: (all) =>
+        Effect.asVoid(
+          messages.queueAll(
+            all.map(({ accountId, body, id, to }) => ({
+              id: MessageId.make(id),
+              channelId: idOf(accountId),
+              to,
+              body,
+              source: "ai" as const
+            }))
+          )
+        ),
       typing: (accountId, chatId, isTyping) => signs.show(idOf(accountId), chatId, isTyping)
     })
   })

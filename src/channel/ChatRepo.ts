@@ -1,19 +1,36 @@
 import { SqlClient, SqlSchema } from "@effect/sql"
-import { DateTime, Effect, Option, Schema } from "effect"
-import type { ChatType } from "../platform/domain/PlatformEvent.ts"
+import { Effect, Schema } from "effect"
+import { ChatType } from "../platform/domain/PlatformEvent.ts"
 import type { ChatMode } from "../reply/domain/AiSettings.ts"
 import { ChannelId } from "./domain/Channel.ts"
 import { Chat } from "./domain/Chat.ts"
-import type { MessageId } from "./domain/Message.ts"
+import { MessageId } from "./domain/Message.ts"
 
 const Answerable = Schema.Struct({
   ...Chat.fields,
   humanWroteAt: Schema.OptionFromNullOr(Schema.DateTimeUtcFromDate)
 })
 
+const Keys = Schema.Array(Schema.Struct({ channelId: Schema.String, chatId: Schema.String }))
+
+const Touched = Schema.Struct({
+  channelId: ChannelId,
+  chatId: Schema.String,
+  type: ChatType,
+  name: Schema.OptionFromNullOr(Schema.String),
+  unread: Schema.Int,
+  lastMessageId: MessageId,
+  lastMessageAt: Schema.DateTimeUtc
+})
+const encodeTouched = Schema.encode(Schema.parseJson(Schema.Array(Touched)))
+
 export class ChatRepo extends Effect.Service<ChatRepo>()("gatehouse/channel/ChatRepo", {
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
+
+    const keyed = (keys: typeof Keys.Type) => sql`
+      unnest(${keys.map(({ channelId }) => channelId)}::uuid[],
+        ${keys.map(({ chatId }) => chatId)}::text[]) AS k (channel_id, chat_id)`
 
     const byId = Effect.fn("ChatRepo.byId")(
       SqlSchema.findOne({
@@ -24,54 +41,55 @@ export class ChatRepo extends Effect.Service<ChatRepo>()("gatehouse/channel/Chat
       }),
       Effect.orDie
     )
-    /** A chat, and when a person last wrote in it in the channel's name. */
+    /** Chats, and when a person last wrote in them in the channel's name. */
     const answerable = Effect.fn("ChatRepo.answerable")(
-      SqlSchema.findOne({
-        Request: Schema.Struct({ channelId: Schema.String, chatId: Schema.String }),
+      SqlSchema.findAll({
+        Request: Keys,
         Result: Answerable,
-        execute: ({ channelId, chatId }) => sql`
-          SELECT chats.*, (SELECT max(timestamp) FROM messages WHERE channel_id = ${channelId}
-            AND chat_id = ${chatId} AND source = 'manual') AS human_wrote_at
-          FROM chats WHERE channel_id = ${channelId} AND chat_id = ${chatId}`
+        execute: (keys) => sql`/* prepared: chats_answerable */
+          SELECT chats.*, (SELECT max(timestamp) FROM messages WHERE channel_id = chats.channel_id
+            AND chat_id = chats.chat_id AND source = 'manual') AS human_wrote_at
+          FROM ${keyed(keys)} JOIN chats USING (channel_id, chat_id)`
       }),
       Effect.orDie
     )
-    /** The chat stays as it is until the transaction ends. */
+    const byIds = Effect.fn("ChatRepo.byIds")(
+      SqlSchema.findAll({
+        Request: Keys,
+        Result: Chat,
+        execute: (keys) => sql`/* prepared: chats_by_ids */
+          SELECT chats.* FROM ${keyed(keys)} JOIN chats USING (channel_id, chat_id)`
+      }),
+      Effect.orDie
+    )
+    /** Chats stay as they are until the transaction ends. Who locks several does so in one order. */
     const hold = Effect.fn("ChatRepo.hold")(
-      ({ channelId, chatId }: { readonly channelId: string; readonly chatId: string }) =>
-        sql`SELECT 1 FROM chats WHERE channel_id = ${channelId} AND chat_id = ${chatId} FOR SHARE`,
+      (keys: typeof Keys.Type) => sql`/* prepared: chats_hold */
+        SELECT 1 FROM ${keyed(keys)} JOIN chats USING (channel_id, chat_id)
+        ORDER BY channel_id, chat_id COLLATE "C" FOR SHARE OF chats`,
       Effect.asVoid,
       Effect.orDie
     )
-    /** Counts what happened in a chat; true when the chat was not known before. */
+    /** Counts what happened in chats, each named once; answers those that were not known before. */
     const touch = Effect.fn("ChatRepo.touch")(
-      (chat: {
-        readonly channelId: ChannelId
-        readonly chatId: string
-        readonly type: ChatType
-        readonly name: Option.Option<string>
-        readonly unread: number
-        readonly lastMessageId: MessageId
-        readonly lastMessageAt: DateTime.Utc
-      }) => sql`
-        INSERT INTO chats ${sql.insert({
-          channelId: chat.channelId,
-          chatId: chat.chatId,
-          type: chat.type,
-          name: Option.getOrNull(chat.name),
-          unreadCount: chat.unread,
-          lastMessageId: chat.lastMessageId,
-          lastMessageAt: DateTime.toDateUtc(chat.lastMessageAt),
-          createdAt: DateTime.toDateUtc(chat.lastMessageAt)
-        })}
-        ON CONFLICT (channel_id, chat_id) DO UPDATE SET
-          unread_count = chats.unread_count + excluded.unread_count,
-          last_message_id = greatest(chats.last_message_id, excluded.last_message_id),
-          last_message_at = greatest(chats.last_message_at, excluded.last_message_at),
-          name = coalesce(chats.name, excluded.name)
-        RETURNING (xmax = 0) AS is_new`,
-      Effect.flatMap(Schema.decodeUnknown(Schema.NonEmptyArray(Schema.Struct({ isNew: Schema.Boolean })))),
-      Effect.map(([{ isNew }]) => isNew),
+      (chats: ReadonlyArray<typeof Touched.Type>) =>
+        Effect.flatMap(
+          encodeTouched(chats),
+          (text) => sql`/* prepared: chats_touch */
+            INSERT INTO chats (channel_id, chat_id, type, name, unread_count, last_message_id, last_message_at, created_at)
+            SELECT "channelId", "chatId", type, name, unread, "lastMessageId", "lastMessageAt", "lastMessageAt"
+            FROM json_to_recordset(${text}::json) AS t ("channelId" uuid, "chatId" text, type text, name text,
+              unread integer, "lastMessageId" uuid, "lastMessageAt" timestamptz)
+            ORDER BY "channelId", "chatId" COLLATE "C"
+            ON CONFLICT (channel_id, chat_id) DO UPDATE SET
+              unread_count = chats.unread_count + excluded.unread_count,
+              last_message_id = greatest(chats.last_message_id, excluded.last_message_id),
+              last_message_at = greatest(chats.last_message_at, excluded.last_message_at),
+              name = coalesce(chats.name, excluded.name)
+            RETURNING chats.*, (xmax = 0) AS is_new`
+        ),
+      Effect.flatMap(Schema.decodeUnknown(Schema.Array(Schema.Struct({ ...Chat.fields, isNew: Schema.Boolean })))),
+      Effect.map((rows) => rows.filter(({ isNew }) => isNew).map((row) => Chat.make(row))),
       Effect.orDie
     )
     const page = Effect.fn("ChatRepo.page")(
@@ -99,24 +117,25 @@ export class ChatRepo extends Effect.Service<ChatRepo>()("gatehouse/channel/Chat
       Effect.asVoid,
       Effect.orDie
     )
-    /** The chat that another name of the same chat leads to. */
+    /** The chats that other names of the same chats lead to. */
     const canonical = Effect.fn("ChatRepo.canonical")(
-      SqlSchema.findOne({
-        Request: Schema.Struct({ channelId: ChannelId, alias: Schema.String }),
-        Result: Schema.Struct({ chatId: Schema.String }),
-        execute: ({ alias, channelId }) =>
-          sql`SELECT chat_id FROM chat_aliases WHERE channel_id = ${channelId} AND alias = ${alias}`
+      SqlSchema.findAll({
+        Request: Keys,
+        Result: Schema.Struct({ channelId: ChannelId, alias: Schema.String, chatId: Schema.String }),
+        execute: (keys) => sql`/* prepared: chat_aliases_of */
+          SELECT a.channel_id, a.alias, a.chat_id FROM ${keyed(keys)}
+          JOIN chat_aliases a ON a.channel_id = k.channel_id AND a.alias = k.chat_id`
       }),
-      Effect.map(Option.map(({ chatId }) => chatId)),
       Effect.orDie
     )
-    const learn = Effect.fn("ChatRepo.learn")(
-      (row: { readonly channelId: ChannelId; readonly alias: string; readonly chatId: string }) => sql`
-        INSERT INTO chat_aliases ${sql.insert(row)}
-        ON CONFLICT (channel_id, alias) DO UPDATE SET chat_id = excluded.chat_id`,
-      Effect.asVoid,
-      Effect.orDie
-    )
-    return { byId, answerable, hold, touch, page, update, canonical, learn } as const
+    const learn = Effect.fn("ChatRepo.learn")(function* (
+      rows: ReadonlyArray<{ readonly channelId: ChannelId; readonly alias: string; readonly chatId: string }>
+    ) {
+      if (rows.length === 0) return
+      yield* sql`
+        INSERT INTO chat_aliases ${sql.insert(rows)}
+        ON CONFLICT (channel_id, alias) DO UPDATE SET chat_id = excluded.chat_id`
+    }, Effect.orDie)
+    return { byId, byIds, answerable, hold, touch, page, update, canonical, learn } as const
   })
 }) {}

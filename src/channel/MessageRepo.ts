@@ -8,6 +8,7 @@ import { mayComeFrom, Message, MessageId, type MessageStatus } from "./domain/Me
 
 const Row = Schema.Struct({ ...Message.fields, createdAt: Schema.DateTimeUtcFromDate })
 const WindowRow = Schema.Struct({
+  nth: Schema.Int,
   id: MessageId,
   direction: Schema.Literal("incoming", "outgoing"),
   type: MessageType,
@@ -18,6 +19,18 @@ const Mark = Schema.OptionFromNullOr(Schema.DateTimeUtcFromDate)
 const MarksRow = Schema.Struct({ latest: Mark, perMinute: Mark, perHour: Mark, perDay: Mark, newChats: Mark })
 type Caps = Omit<Pacing, "gap_seconds">
 const Ids = Schema.Array(Schema.Struct({ id: MessageId }))
+const encodeSent = Schema.encode(
+  Schema.parseJson(
+    Schema.Array(
+      Schema.Struct({
+        id: MessageId,
+        chatId: Schema.String,
+        platformMessageId: Schema.String,
+        timestamp: Schema.DateTimeUtc
+      })
+    )
+  )
+)
 
 export class MessageRepo extends Effect.Service<MessageRepo>()("gatehouse/channel/MessageRepo", {
   effect: Effect.gen(function* () {
@@ -77,20 +90,30 @@ export class MessageRepo extends Effect.Service<MessageRepo>()("gatehouse/channe
       }),
       Effect.orDie
     )
-    /** The last messages of a chat, newest first, without what came in after one and what never arrived. */
-    const window = Effect.fn("MessageRepo.window")(
+    /**
+     * For each of several questions the last messages of a chat, newest first, without what came in after one and what
+     * never arrived. Answers with the position of the question.
+     */
+    const windows = Effect.fn("MessageRepo.windows")(
       SqlSchema.findAll({
-        Request: Schema.Struct({
-          channelId: Schema.String,
-          chatId: Schema.String,
-          upTo: Schema.NullOr(Schema.String),
-          limit: Schema.Int
-        }),
+        Request: Schema.Array(
+          Schema.Struct({
+            channelId: Schema.String,
+            chatId: Schema.String,
+            upTo: Schema.NullOr(Schema.String),
+            limit: Schema.Int
+          })
+        ),
         Result: WindowRow,
-        execute: ({ channelId, chatId, limit, upTo }) => sql`
-          SELECT id, direction, type, body FROM messages WHERE channel_id = ${channelId} AND chat_id = ${chatId}
-          AND (direction = 'outgoing' OR ${upTo}::uuid IS NULL OR id <= ${upTo}::uuid) AND status NOT IN ('failed', 'deleted')
-          ORDER BY id DESC LIMIT ${limit}`
+        execute: (asked) => sql`/* prepared: message_windows */
+          SELECT k.nth::int AS nth, w.* FROM unnest(${asked.map(({ channelId }) => channelId)}::uuid[],
+            ${asked.map(({ chatId }) => chatId)}::text[], ${asked.map(({ upTo }) => upTo)}::uuid[],
+            ${asked.map(({ limit }) => limit)}::int[]) WITH ORDINALITY AS k (channel_id, chat_id, up_to, most, nth)
+          CROSS JOIN LATERAL (
+            SELECT id, direction, type, body FROM messages m WHERE m.channel_id = k.channel_id AND m.chat_id = k.chat_id
+            AND (m.direction = 'outgoing' OR k.up_to IS NULL OR m.id <= k.up_to) AND m.status NOT IN ('failed', 'deleted')
+            ORDER BY m.id DESC LIMIT k.most
+          ) w ORDER BY k.nth, w.id DESC`
       }),
       Effect.orDie
     )
@@ -138,10 +161,12 @@ export class MessageRepo extends Effect.Service<MessageRepo>()("gatehouse/channe
     )
     /** Committed before the platform is asked. */
     const begin = Effect.fn("MessageRepo.begin")(
-      (id: MessageId, isOpening: boolean, at: DateTime.Utc) => sql`
-        UPDATE messages SET status = 'sending', error = NULL, not_before = NULL, tried_at = ${DateTime.toDateUtc(at)},
-          opens_chat = ${isOpening}
-        WHERE id = ${id} AND status IN ('queued', 'sending')`,
+      (begun: ReadonlyArray<{ readonly id: MessageId; readonly isOpening: boolean; readonly at: DateTime.Utc }>) =>
+        sql`/* prepared: messages_begin */
+          UPDATE messages m SET status = 'sending', error = NULL, not_before = NULL, tried_at = n.at, opens_chat = n.opening
+          FROM unnest(${begun.map(({ id }) => id)}::uuid[], ${begun.map(({ isOpening }) => isOpening)}::boolean[],
+            ${begun.map(({ at }) => DateTime.formatIso(at))}::timestamptz[]) AS n (id, opening, at)
+          WHERE m.id = n.id AND m.status IN ('queued', 'sending')`,
       Effect.asVoid,
       Effect.orDie
     )
@@ -182,18 +207,24 @@ export class MessageRepo extends Effect.Service<MessageRepo>()("gatehouse/channe
       Effect.orDie
     )
     /**
-     * Notes that the platform has the message; false when that was noted before. The platform's id is left out where
-     * another row has it: the platform may have shown the message without the id that we gave it.
+     * Notes that the platform has messages; answers those of which that was not noted before. The platform's id is left
+     * out where another row has it: the platform may have shown the message without the id that we gave it.
      */
     const markSent = Effect.fn("MessageRepo.markSent")(
-      ({ channelId, id }: Message, { chatId, platformMessageId, timestamp }: SentMessage) => sql`
-        UPDATE messages SET status = 'sent', error = NULL, chat_id = ${chatId},
-          timestamp = ${DateTime.toDateUtc(timestamp)},
-          platform_message_id = CASE WHEN NOT EXISTS (
-            SELECT 1 FROM messages o WHERE o.id <> ${id} AND o.channel_id = ${channelId} AND o.chat_id = ${chatId}
-            AND o.platform_message_id = ${platformMessageId}::text) THEN ${platformMessageId}::text END
-        WHERE id = ${id} AND status IN ('queued', 'sending') RETURNING id`,
-      Effect.map((rows) => rows.length === 1),
+      (sent: ReadonlyArray<{ readonly id: MessageId } & SentMessage>) =>
+        Effect.flatMap(
+          encodeSent(sent),
+          (text) => sql`/* prepared: messages_mark_sent */
+            UPDATE messages m SET status = 'sent', error = NULL, chat_id = n."chatId", timestamp = n.timestamp,
+              platform_message_id = CASE WHEN NOT EXISTS (
+                SELECT 1 FROM messages o WHERE o.id <> m.id AND o.channel_id = m.channel_id AND o.chat_id = n."chatId"
+                AND o.platform_message_id = n."platformMessageId") THEN n."platformMessageId" END
+            FROM json_to_recordset(${text}::json) AS n (id uuid, "chatId" text, "platformMessageId" text,
+              timestamp timestamptz)
+            WHERE m.id = n.id AND m.status IN ('queued', 'sending') RETURNING m.id`
+        ),
+      Effect.flatMap(Schema.decodeUnknown(Ids)),
+      Effect.map((rows) => new Set(rows.map(({ id }) => id))),
       Effect.orDie
     )
     /** What is queued to one name of a chat goes on under another. */
@@ -210,7 +241,7 @@ export class MessageRepo extends Effect.Service<MessageRepo>()("gatehouse/channe
       byIds,
       ownAmong,
       page,
-      window,
+      windows,
       nextUnsent,
       nextMoment,
       marks,

@@ -48,14 +48,14 @@ export class RequestedReplies extends Context.Tag("gatehouse/channel/RequestedRe
       const send = Effect.fn("RequestedReplies.send")(function* (channel: Channel, chatId: string, reply: string) {
         const requestId = yield* idOfRequest
         const parts = splitReply(reply, longestText(chatId)).slice(0, partsAtMost)
-        const queued = Effect.forEach(parts, (body, nth) =>
-          messages.queue({
+        const queued = messages.queueAll(
+          parts.map((body, nth) => ({
             id: MessageId.make(idAfter(requestId, nth)),
             channelId: channel.id,
             to: chatId,
             body,
-            source: "ai"
-          })
+            source: "ai" as const
+          }))
         )
         const stored = yield* Effect.orDie(outbox.transaction(queued))
         return yield* Effect.transposeMapOption(Array.head(stored), texts.outcome)

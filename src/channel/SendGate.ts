@@ -1,8 +1,18 @@
 import { Context, type DateTime, Effect, Layer, Option } from "effect"
-import { AutoReply } from "../reply/AutoReply.ts"
+import { together } from "../kit/Together.ts"
+import { LastLook } from "../reply/LastLook.ts"
 import { Outbox } from "../webhook/Outbox.ts"
+import { MessageId } from "./domain/Message.ts"
 import { MessageRepo } from "./MessageRepo.ts"
 import type { Unsent } from "./SendQueue.ts"
+
+interface Sending {
+  readonly unsent: Unsent
+  readonly at: DateTime.Utc
+}
+
+/** Replies that are judged by one transaction, and transactions at a time. */
+const judging = { atOnce: 64, lanes: 2 }
 
 /** The last look at a message before the platform is asked. */
 export class SendGate extends Context.Tag("gatehouse/channel/SendGate")<
@@ -15,29 +25,37 @@ export class SendGate extends Context.Tag("gatehouse/channel/SendGate")<
     readonly begin: (unsent: Unsent, at: DateTime.Utc) => Effect.Effect<boolean>
   }
 >() {
-  static readonly layer = Layer.effect(
+  static readonly layer = Layer.scoped(
     SendGate,
     Effect.gen(function* () {
       const repo = yield* MessageRepo
-      const replies = yield* AutoReply
+      const replies = yield* LastLook
       const outbox = yield* Outbox
 
-      const begun = ({ message, opensChat }: Unsent, at: DateTime.Utc) =>
-        Effect.as(repo.begin(message.id, opensChat, at), true)
+      const begun = (all: ReadonlyArray<Sending>) =>
+        repo.begin(all.map(({ at, unsent: { message, opensChat } }) => ({ id: message.id, isOpening: opensChat, at })))
 
       const judged = Effect.fn("SendGate.judged")(
-        function* (unsent: Unsent, at: DateTime.Utc) {
-          const reason = yield* replies.withheld(unsent.message.id)
-          if (Option.isNone(reason)) return yield* begun(unsent, at)
-          yield* repo.move(unsent.message.id, "failed", reason)
-          return false
+        function* (all: ReadonlyArray<Sending>) {
+          const withheld = yield* replies.withheld(all.map(({ unsent: { message } }) => message.id))
+          yield* begun(all.filter(({ unsent: { message } }) => !withheld.has(message.id)))
+          yield* Effect.forEach(
+            withheld,
+            ([id, reason]) => repo.move(MessageId.make(id), "failed", Option.some(reason)),
+            {
+              discard: true
+            }
+          )
+          return all.map(({ unsent: { message } }) => !withheld.has(message.id))
         },
         (effect) => outbox.transaction(effect),
         Effect.orDie
       )
+      const judge = yield* together(judging, judged)
 
       return SendGate.of({
-        begin: (unsent, at) => (unsent.message.source === "ai" ? judged(unsent, at) : begun(unsent, at))
+        begin: (unsent, at) =>
+          unsent.message.source === "ai" ? judge({ unsent, at }) : Effect.as(begun([{ unsent, at }]), true)
       })
     })
   )

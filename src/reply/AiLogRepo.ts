@@ -1,7 +1,7 @@
 import { SqlClient, SqlSchema } from "@effect/sql"
 import { type DateTime, Effect, Option, Schema } from "effect"
 import { firstIdAt } from "../kit/Id.ts"
-import { AiLog, type AiLogId, AiLogStatus } from "./domain/AiLog.ts"
+import { AiLog, AiLogId, AiLogStatus } from "./domain/AiLog.ts"
 
 const Query = Schema.Struct({
   accountId: Schema.NullOr(Schema.UUID),
@@ -13,18 +13,17 @@ const Query = Schema.Struct({
 
 const Chat = Schema.Struct({ accountId: Schema.String, chatId: Schema.String })
 const Count = Schema.Struct({ count: Schema.Int })
+const Ids = Schema.Array(Schema.Struct({ id: AiLogId }))
+
+const Move = Schema.Struct({ ...AiLog.fields, was: AiLogStatus, wasReplyMessageId: Schema.NullOr(Schema.String) })
+const encodeMoves = Schema.encode(
+  Schema.parseJson(Schema.Array(Move.omit("createdAt", "accountId", "chatId", "messageId")))
+)
 
 export class AiLogRepo extends Effect.Service<AiLogRepo>()("gatehouse/reply/AiLogRepo", {
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
 
-    const countSent = SqlSchema.single({
-      Request: Schema.Struct({ ...Chat.fields, from: Schema.String }),
-      Result: Count,
-      execute: ({ accountId, chatId, from }) => sql`
-        SELECT count(*)::int AS count FROM ai_logs
-        WHERE account_id = ${accountId} AND chat_id = ${chatId} AND id >= ${from}::uuid AND status = 'sent'`
-    })
     const insert = Effect.fn("AiLogRepo.insert")(
       (
         rows: ReadonlyArray<{
@@ -47,14 +46,18 @@ export class AiLogRepo extends Effect.Service<AiLogRepo>()("gatehouse/reply/AiLo
       }),
       Effect.orDie
     )
-    /** The replies of a chat that have not ended, in the order of the messages that they answer. */
+    /** The replies of chats that have not ended, in the order of the messages that they answer. */
     const open = Effect.fn("AiLogRepo.open")(
       SqlSchema.findAll({
-        Request: Chat,
+        Request: Schema.Array(Chat),
         Result: AiLog,
-        execute: ({ accountId, chatId }) => sql`
-          SELECT * FROM ai_logs WHERE account_id = ${accountId} AND chat_id = ${chatId}
-          AND status IN ('pending', 'generated') ORDER BY id LIMIT 100`
+        execute: (chats) => sql`/* prepared: ai_logs_open */
+          SELECT l.* FROM unnest(${chats.map(({ accountId }) => accountId)}::uuid[],
+            ${chats.map(({ chatId }) => chatId)}::text[]) AS k (account_id, chat_id)
+          CROSS JOIN LATERAL (
+            SELECT * FROM ai_logs WHERE account_id = k.account_id AND chat_id = k.chat_id
+            AND status IN ('pending', 'generated') ORDER BY id LIMIT 100
+          ) l ORDER BY l.id`
       }),
       Effect.orDie
     )
@@ -67,29 +70,42 @@ export class AiLogRepo extends Effect.Service<AiLogRepo>()("gatehouse/reply/AiLo
       Effect.map(({ count }) => count),
       Effect.orDie
     )
-    /** Writes the new state over the one that was read; false when someone else was faster. */
+    /** Writes new states over those that were read, and answers the ids of which nobody else was faster. */
     const move = Effect.fn("AiLogRepo.move")(
-      (from: AiLog, to: AiLog) => sql`
-        UPDATE ai_logs SET ${sql.update({
-          status: to.status,
-          reason: Option.getOrNull(to.reason),
-          replyMessageId: Option.getOrNull(to.replyMessageId),
-          modelName: Option.getOrNull(to.modelName),
-          promptTokens: Option.getOrNull(to.promptTokens),
-          completionTokens: Option.getOrNull(to.completionTokens),
-          latencyMs: Option.getOrNull(to.latencyMs),
-          reply: Option.getOrNull(to.reply),
-          detail: Option.getOrNull(to.detail)
-        })}
-        WHERE id = ${from.id} AND status = ${from.status}
-        AND reply_message_id IS NOT DISTINCT FROM ${Option.getOrNull(from.replyMessageId)}::uuid RETURNING id`,
-      Effect.map((rows) => rows.length === 1),
+      (moves: ReadonlyArray<{ readonly from: AiLog; readonly to: AiLog }>) =>
+        Effect.flatMap(
+          encodeMoves(
+            moves.map(({ from, to }) => ({
+              ...to,
+              id: from.id,
+              was: from.status,
+              wasReplyMessageId: Option.getOrNull(from.replyMessageId)
+            }))
+          ),
+          (text) => sql`/* prepared: ai_logs_move */
+            UPDATE ai_logs l SET status = n.status, reason = n.reason, reply_message_id = n."replyMessageId",
+              model_name = n."modelName", prompt_tokens = n."promptTokens", completion_tokens = n."completionTokens",
+              latency_ms = n."latencyMs", reply = n.reply, detail = n.detail
+            FROM json_to_recordset(${text}::json) AS n (id uuid, was text, "wasReplyMessageId" uuid, status text,
+              reason text, "replyMessageId" uuid, "modelName" text, "promptTokens" integer, "completionTokens" integer,
+              "latencyMs" integer, reply text, detail text)
+            WHERE l.id = n.id AND l.status = n.was AND l.reply_message_id IS NOT DISTINCT FROM n."wasReplyMessageId"
+            RETURNING l.id`
+        ),
+      Effect.flatMap(Schema.decodeUnknown(Ids)),
+      Effect.map((rows) => new Set(rows.map(({ id }) => id))),
       Effect.orDie
     )
-    /** Replies of a chat to messages since a moment that went out. */
+    /** For each chat, its replies to messages since a moment that went out. */
     const sentSince = Effect.fn("AiLogRepo.sentSince")(
-      (chat: typeof Chat.Type, since: DateTime.Utc) => countSent({ ...chat, from: firstIdAt(since) }),
-      Effect.map(({ count }) => count),
+      (chats: ReadonlyArray<typeof Chat.Type>, since: DateTime.Utc) => sql`/* prepared: ai_logs_sent_since */
+        SELECT (
+          SELECT count(*)::int FROM ai_logs WHERE account_id = k.account_id AND chat_id = k.chat_id
+          AND id >= ${firstIdAt(since)}::uuid AND status = 'sent') AS count
+        FROM unnest(${chats.map(({ accountId }) => accountId)}::uuid[],
+          ${chats.map(({ chatId }) => chatId)}::text[]) WITH ORDINALITY AS k (account_id, chat_id, nth) ORDER BY nth`,
+      Effect.flatMap(Schema.decodeUnknown(Schema.Array(Count))),
+      Effect.map((rows) => rows.map(({ count }) => count)),
       Effect.orDie
     )
     const page = Effect.fn("AiLogRepo.page")(

@@ -17,8 +17,14 @@ export interface DueChat {
   readonly dueAt: DateTime.Utc
 }
 
-type ReplyEvent = "ai.reply.generated" | "ai.reply.sent" | "ai.reply.failed"
-type Changes = Partial<Omit<typeof AiLog.Type, "id" | "isOpen">>
+export type ReplyEvent = "ai.reply.generated" | "ai.reply.sent" | "ai.reply.failed"
+export type Changes = Partial<Omit<typeof AiLog.Type, "id" | "isOpen">>
+
+export interface LogMove {
+  readonly from: AiLog
+  readonly changes: Changes
+  readonly event: Option.Option<ReplyEvent>
+}
 
 /** The log of replies, which is also the durable list of replies to make. */
 export class AiLogs extends Context.Tag("gatehouse/reply/AiLogs")<
@@ -26,17 +32,26 @@ export class AiLogs extends Context.Tag("gatehouse/reply/AiLogs")<
   {
     /** Asks for a reply to each message, inside the transaction that stores the messages. */
     readonly request: (messages: ReadonlyArray<IncomingMessage>) => Effect.Effect<void>
-    /** The chats of an account where something is to be done about replies, the most urgent first. */
-    readonly due: (accountId: string, limit: number) => Effect.Effect<ReadonlyArray<DueChat>>
+    /** The chats of an account, but for some, where something is to be done about replies, the most urgent first. */
+    readonly due: (
+      accountId: string,
+      limit: number,
+      but: ReadonlyArray<string>
+    ) => Effect.Effect<ReadonlyArray<DueChat>>
     /** Those of the accounts where something is to be done about replies. */
     readonly dueAmong: (accountIds: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>>
-    /** Changes a reply and tells of it; false, and nothing done, when it is not as it was read. Joins a transaction. */
-    readonly move: (from: AiLog, changes: Changes, event: Option.Option<ReplyEvent>) => Effect.Effect<boolean>
     /**
-     * The channel has sent a message, or will not for the reason given: inside the transaction that says so of the
-     * message. True when it was the end of a reply, so that the next of its chat is due.
+     * Changes replies and tells of it. Answers those that were as they were read; nothing is done about the others. Joins
+     * a transaction.
      */
-    readonly settled: (messageId: string, failure: Option.Option<string>) => Effect.Effect<boolean>
+    readonly move: (moves: ReadonlyArray<LogMove>) => Effect.Effect<ReadonlySet<AiLogId>>
+    /**
+     * The channel has sent messages: inside the transaction that says so of them. Answers those with which a reply has
+     * ended, so that the next of its chat is due.
+     */
+    readonly sent: (messageIds: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>>
+    /** The channel will not send a message, for the reason given; true when a reply has ended with it. */
+    readonly unsent: (messageId: string, failure: string) => Effect.Effect<boolean>
     readonly page: (query: {
       readonly accountId: Option.Option<string>
       readonly chatId: Option.Option<string>
@@ -68,40 +83,58 @@ export class AiLogs extends Context.Tag("gatehouse/reply/AiLogs")<
         yield* jobs.arrive(chats, now)
       })
 
-      const move = Effect.fn("AiLogs.move")(function* (
-        from: AiLog,
-        changes: Changes,
-        event: Option.Option<ReplyEvent>
-      ) {
-        const to = AiLog.make({ ...from, ...changes })
-        if (!(yield* repo.move(from, to))) return false
-        if (!to.isOpen) yield* Metric.increment(Metric.tagged(aiReplies, "outcome", to.status))
-        if (Option.isNone(event)) return true
+      const move = Effect.fn("AiLogs.move")(function* (moves: ReadonlyArray<LogMove>) {
+        const all = moves.map(({ changes, event, from }) => ({ from, to: AiLog.make({ ...from, ...changes }), event }))
+        const moved = yield* repo.move(all)
+        const done = all.filter(({ from }) => moved.has(from.id))
+        for (const { to } of done) {
+          if (!to.isOpen) yield* Metric.increment(Metric.tagged(aiReplies, "outcome", to.status))
+        }
         const timestamp = yield* DateTime.now
-        const owner = { kind: "account", id: to.accountId } as const
-        yield* outbox.publish([{ eventId: yield* nextId, owner, event: event.value, timestamp, data: aiLogData(to) }])
-        return true
+        const told = done.flatMap(({ event, to }) => Option.toArray(event).map((name) => ({ event: name, to })))
+        const events = yield* Effect.forEach(told, ({ event, to }) =>
+          Effect.map(nextId, (eventId) => {
+            const owner = { kind: "account", id: to.accountId } as const
+            return { eventId, owner, event, timestamp, data: aiLogData(to) }
+          })
+        )
+        yield* outbox.publish(events)
+        return moved
       })
 
-      const settled = Effect.fn("AiLogs.settled")(function* (messageId: string, failure: Option.Option<string>) {
-        const part = yield* jobs.part(messageId)
-        if (Option.isNone(part) || !part.value.log.isOpen) return false
-        const { isLast, log } = part.value
-        if (Option.isNone(failure) && !isLast) return false
-        const isOurs = yield* Option.match(failure, {
-          onNone: () => move(log, { status: "sent" }, Option.some("ai.reply.sent")),
-          onSome: () => move(log, { status: "failed", reason: failure }, Option.some("ai.reply.failed"))
-        })
-        return isOurs && (yield* jobs.end(log, 1, Option.some(log.id), yield* DateTime.now))
+      const sent = Effect.fn("AiLogs.sent")(function* (messageIds: ReadonlyArray<string>) {
+        const parts = yield* jobs.parts(messageIds)
+        const last = [...parts].filter(([, { isLast, log }]) => isLast && log.isOpen)
+        if (last.length === 0) return new Set<string>()
+        const event = Option.some("ai.reply.sent" as const)
+        const moved = yield* move(
+          last.map(([, { log }]) => ({ from: log, changes: { status: "sent" as const }, event }))
+        )
+        const ended = last.filter(([, { log }]) => moved.has(log.id))
+        const finished = yield* jobs.finish(
+          ended.map(([, { log }]) => log),
+          yield* DateTime.now
+        )
+        return new Set(ended.filter(([, { log }]) => finished.has(log.id)).map(([id]) => id))
+      })
+
+      const unsent = Effect.fn("AiLogs.unsent")(function* (messageId: string, failure: string) {
+        const part = (yield* jobs.parts([messageId])).get(messageId)
+        if (part === undefined || !part.log.isOpen) return false
+        const changes = { status: "failed" as const, reason: Option.some(failure) }
+        const moved = yield* move([{ from: part.log, changes, event: Option.some("ai.reply.failed") }])
+        if (!moved.has(part.log.id)) return false
+        return (yield* jobs.finish([part.log], yield* DateTime.now)).size === 1
       })
 
       return AiLogs.of({
         request,
-        due: (accountId, limit) => jobs.due({ accountId, limit }),
+        due: (accountId, limit, but) => jobs.due({ accountId, limit, but }),
         dueAmong: (accountIds) =>
           Effect.map(jobs.dueAmong(accountIds), (rows) => new Set(rows.map(({ accountId }) => accountId))),
         move,
-        settled,
+        sent,
+        unsent,
         page: ({ accountId, before, chatId, limit, status }) =>
           repo.page({
             accountId: Option.getOrNull(accountId),

@@ -1,5 +1,5 @@
 import { SqlClient, SqlSchema } from "@effect/sql"
-import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { Array, Context, Effect, Layer, Option, type Redacted, Schema } from "effect"
 import { Seal } from "../kit/Seal.ts"
 import { AiEnvironment } from "./AiEnvironment.ts"
 import {
@@ -7,6 +7,7 @@ import {
   type ChatLayer,
   type Effective,
   emptyLayer,
+  inheriting,
   type KeyedLayer,
   keyLayer,
   resolve
@@ -25,7 +26,8 @@ const accountRecord = (accountId: string) => `ai:${accountId}`
 
 const Row = Schema.Struct({ settings: AiLayer, apiKeySealed: Schema.OptionFromNullOr(Schema.String) })
 type Row = Option.Option<typeof Row.Type>
-const Rows = Schema.Struct({ isGlobal: Schema.Boolean, ...Row.fields })
+/** Of one account, or null: of all. */
+const Rows = Schema.Struct({ accountId: Schema.NullOr(Schema.UUID), ...Row.fields })
 const encodeLayer = Schema.encode(Schema.parseJson(AiLayer))
 
 const keyedOf = (row: Row): KeyedLayer => ({
@@ -48,8 +50,12 @@ export class AiSettings extends Context.Tag("gatehouse/reply/AiSettings")<
     readonly deleteAccount: (accountId: string) => Effect.Effect<void>
     /** What is in force for a chat, with the key to use; without an account, for all accounts. */
     readonly configured: (accountId: Option.Option<string>, chat: ChatLayer) => Effect.Effect<Configured>
-    /** Keeps the layers of an account as they are until the caller's transaction ends: changes wait for it. */
-    readonly hold: (accountId: string) => Effect.Effect<void>
+    /** The same for chats of several accounts, in their order. */
+    readonly configuredAll: (
+      chats: ReadonlyArray<{ readonly accountId: string; readonly chat: ChatLayer }>
+    ) => Effect.Effect<ReadonlyArray<Configured>>
+    /** Keeps the layers of accounts as they are until the caller's transaction ends: changes wait for it. */
+    readonly hold: (accountIds: ReadonlyArray<string>) => Effect.Effect<void>
   }
 >() {
   static readonly layer = Layer.effect(
@@ -70,22 +76,20 @@ export class AiSettings extends Context.Tag("gatehouse/reply/AiSettings")<
       }
 
       const rows = SqlSchema.findAll({
-        Request: Schema.NullOr(Schema.String),
+        Request: Schema.Array(Schema.String),
         Result: Rows,
-        execute: (accountId) => sql`
-          SELECT true AS is_global, settings, api_key_sealed FROM ai_global
-          UNION ALL SELECT false, settings, api_key_sealed FROM ai_accounts WHERE account_id = ${accountId}::uuid`
+        execute: (accountIds) => sql`/* prepared: ai_settings */
+          SELECT NULL::uuid AS account_id, settings, api_key_sealed FROM ai_global
+          UNION ALL SELECT account_id, settings, api_key_sealed FROM ai_accounts
+          WHERE account_id = ANY(${accountIds}::uuid[])`
       })
       const read = Effect.fn("AiSettings.read")(
-        (accountId: Option.Option<string>) => rows(Option.getOrNull(accountId)),
-        Effect.map((found): { readonly global: Row; readonly account: Row } => ({
-          global: Option.fromNullable(found.find(({ isGlobal }) => isGlobal)),
-          account: Option.fromNullable(found.find(({ isGlobal }) => !isGlobal))
-        })),
+        (accountIds: ReadonlyArray<string>) => rows(accountIds),
+        Effect.map((found) => new Map(found.map((row) => [row.accountId, row]))),
         Effect.orDie
       )
-      const global = Effect.map(read(Option.none()), ({ global }) => global)
-      const account = (id: string) => Effect.map(read(Option.some(id)), ({ account }) => account)
+      const global = Effect.map(read([]), (found): Row => Option.fromNullable(found.get(null)))
+      const account = (id: string) => Effect.map(read([id]), (found): Row => Option.fromNullable(found.get(id)))
 
       const merged = Effect.fn("AiSettings.merged")(function* (
         row: Row,
@@ -148,34 +152,57 @@ export class AiSettings extends Context.Tag("gatehouse/reply/AiSettings")<
           (sealed) => Effect.orDie(seal.open(sealed, recordId))
         )
 
+      /** With keys opened once, however many chats use them. */
+      const configuredBy = Effect.fn("AiSettings.configuredBy")(function* (
+        global: Row,
+        account: Row,
+        accountId: string
+      ) {
+        const stored = { account: keyedOf(account), global: keyedOf(global), environment: environmentLayer }
+        const nearest = Option.getOrNull(keyLayer({ chat: inheriting, ...stored }))
+        const apiKey =
+          nearest === "account"
+            ? yield* opened(account, accountId)
+            : nearest === "global"
+              ? yield* opened(global, globalRecord)
+              : environment.apiKey
+        return (chat: ChatLayer): Configured => ({ settings: resolve({ chat, ...stored }), apiKey })
+      })
+
       const configured = Effect.fn("AiSettings.configured")(function* (
         accountId: Option.Option<string>,
         chat: ChatLayer
       ) {
-        const stored = yield* read(accountId)
-        const layers = {
-          chat,
-          account: keyedOf(stored.account),
-          global: keyedOf(stored.global),
-          environment: environmentLayer
-        }
-        const nearest = Option.getOrNull(keyLayer(layers))
-        const apiKey =
-          nearest === "account"
-            ? yield* opened(
-                stored.account,
-                Option.getOrElse(accountId, () => "")
-              )
-            : nearest === "global"
-              ? yield* opened(stored.global, globalRecord)
-              : environment.apiKey
-        return { settings: resolve(layers), apiKey }
+        const found = yield* read(Option.toArray(accountId))
+        const [of, own] = [
+          Option.getOrElse(accountId, () => ""),
+          Option.flatMapNullable(accountId, (id) => found.get(id))
+        ]
+        return (yield* configuredBy(Option.fromNullable(found.get(null)), own, of))(chat)
+      })
+
+      const configuredAll = Effect.fn("AiSettings.configuredAll")(function* (
+        chats: ReadonlyArray<{ readonly accountId: string; readonly chat: ChatLayer }>
+      ) {
+        const ids = Array.dedupe(chats.map(({ accountId }) => accountId))
+        const found = yield* read(ids)
+        const globalRow = Option.fromNullable(found.get(null))
+        const by = new Map(
+          yield* Effect.forEach(ids, (id) =>
+            Effect.map(
+              configuredBy(globalRow, Option.fromNullable(found.get(id)), id),
+              (settingsOf) => [id, settingsOf] as const
+            )
+          )
+        )
+        const none = yield* configuredBy(globalRow, Option.none(), "")
+        return chats.map(({ accountId, chat }) => (by.get(accountId) ?? none)(chat))
       })
 
       const hold = Effect.fn("AiSettings.hold")(
-        (accountId: string) => sql`
-          SELECT pg_advisory_xact_lock_shared(hashtextextended(${globalRecord}, 0)),
-            pg_advisory_xact_lock_shared(hashtextextended(${accountRecord(accountId)}, 0))`,
+        (accountIds: ReadonlyArray<string>) => sql`
+          SELECT pg_advisory_xact_lock_shared(hashtextextended(record, 0))
+          FROM unnest(${[globalRecord, ...Array.dedupe(accountIds).toSorted().map(accountRecord)]}::text[]) AS record`,
         Effect.asVoid,
         Effect.orDie
       )
@@ -187,6 +214,7 @@ export class AiSettings extends Context.Tag("gatehouse/reply/AiSettings")<
         putAccount,
         deleteAccount,
         configured,
+        configuredAll,
         hold
       })
     })

@@ -1,19 +1,21 @@
-import { Array, Clock, Context, Data, DateTime, Duration, Effect, Either, Layer, Option, Random } from "effect"
+import { Array, Clock, Context, DateTime, Duration, Effect, Either, Layer, Option, Random } from "effect"
 import { nextId } from "../kit/Id.ts"
+import { together } from "../kit/Together.ts"
 import { Outbox } from "../webhook/Outbox.ts"
 import { AiLogRepo } from "./AiLogRepo.ts"
-import { AiLogs } from "./AiLogs.ts"
 import { askModel } from "./AskModel.ts"
 import { type ChatAnswer, ChatModel, type ChatModelFailure } from "./ChatModel.ts"
-import type { AiLog } from "./domain/AiLog.ts"
+import { AiLog } from "./domain/AiLog.ts"
 import { typingTime, windowSize } from "./domain/Conversation.ts"
-import { plan, skipReason, type SkipReason } from "./domain/Eligibility.ts"
+import { plan, skipReason } from "./domain/Eligibility.ts"
 import { splitReply } from "./domain/LongReply.ts"
 import { alertText, keywordIn } from "./domain/ManagerAlert.ts"
 import type { ReplyJob } from "./domain/ReplyJob.ts"
 import { spokenReply } from "./domain/SpokenReply.ts"
-import { ReplyChannel } from "./ReplyChannel.ts"
+import { type ChatKey, ReplyChannel } from "./ReplyChannel.ts"
 import { ReplyJobRepo } from "./ReplyJobRepo.ts"
+import * as ReplyEnds from "./ReplyEnds.ts"
+import { type Outrun, ReplyWriter } from "./ReplyWriter.ts"
 import { Rules, type Situation, type Waiting } from "./Rules.ts"
 
 /** A platform forgets that somebody types after some ten seconds. */
@@ -24,11 +26,8 @@ const breather = Duration.minutes(1)
 /** Noted as the reason of a reply that was sent without its unfinished end. */
 const cutOff = "truncated"
 
-/** Another worker was faster: the transaction is undone, the job is looked at anew. */
-class Outrun extends Data.TaggedError("Outrun")<{}> {}
-
-const orOutrun = (change: Effect.Effect<boolean>): Effect.Effect<void, Outrun> =>
-  Effect.flatMap(change, (isOurs) => (isOurs ? Effect.void : new Outrun()))
+/** Chats whose jobs are read by one statement, and statements at a time. */
+const reading = { atOnce: 128, lanes: 2 }
 
 interface Generated {
   readonly log: AiLog
@@ -45,40 +44,33 @@ export class AutoReply extends Context.Tag("gatehouse/reply/AutoReply")<
   {
     /** Takes the chat's replies as far as they go now; returns when the channel or a later moment has the next word. */
     readonly advance: (accountId: string, chatId: string) => Effect.Effect<void>
-    /**
-     * Asked by the channel right before it sends a message, in the transaction that says so: the reason why a reply may
-     * not go out any more, which ends it.
-     */
-    readonly withheld: (messageId: string) => Effect.Effect<Option.Option<string>>
   }
 >() {
-  static readonly layer = Layer.effect(
+  static readonly layer = Layer.scoped(
     AutoReply,
     Effect.gen(function* () {
       const repo = yield* AiLogRepo
-      const logs = yield* AiLogs
       const jobs = yield* ReplyJobRepo
       const rules = yield* Rules
       const model = yield* ChatModel
       const channel = yield* ReplyChannel
+      const writer = yield* ReplyWriter
+      const { begun, end, failed, moved, orOutrun, skip } = yield* ReplyEnds.make
       const outbox = yield* Outbox
+
+      const works = Effect.fn("AutoReply.works")(function* (keys: ReadonlyArray<ChatKey>) {
+        const [found, open] = [yield* jobs.byChats(keys), yield* repo.open(keys)]
+        const isOf = (key: ChatKey) => (one: ChatKey) => one.accountId === key.accountId && one.chatId === key.chatId
+        const ofChats = Array.groupBy(open, ({ accountId, chatId }) => `${accountId} ${chatId}`)
+        return keys.map((key) => ({
+          job: Array.findFirst(found, isOf(key)),
+          open: ofChats[`${key.accountId} ${key.chatId}`] ?? []
+        }))
+      })
+      const work = yield* together(reading, works)
 
       const atomically = <A>(effect: Effect.Effect<A, Outrun>) =>
         Effect.catchTag(outbox.transaction(effect), "SqlError", Effect.die)
-
-      const end = (log: AiLog) =>
-        Effect.flatMap(DateTime.now, (now) => orOutrun(jobs.end(log, 1, Option.some(log.id), now)))
-
-      const skip = (log: AiLog, reason: SkipReason) =>
-        orOutrun(logs.move(log, { status: "skipped", reason: Option.some(reason) }, Option.none()))
-
-      const failed = (log: AiLog, reason: string, detail: Option.Option<string>) =>
-        Effect.zipRight(
-          orOutrun(
-            logs.move(log, { status: "failed", reason: Option.some(reason), detail }, Option.some("ai.reply.failed"))
-          ),
-          end(log)
-        )
 
       const alert = Effect.fn("AutoReply.alert")(function* (
         log: AiLog,
@@ -89,16 +81,15 @@ export class AutoReply extends Context.Tag("gatehouse/reply/AutoReply")<
         const { to } = configured.settings.managerAlerts.value
         if (to === log.chatId) return
         const body = alertText(why, chat.name, texts)
-        yield* channel.queue({ id: yield* nextId, accountId: log.accountId, to, body })
+        yield* channel.queue([{ id: yield* nextId, accountId: log.accountId, to, body }])
       })
 
       const alertOfKeyword = (situation: Situation, answered: Waiting, before: ReadonlyArray<Waiting>) => {
         const alerts = situation.configured.settings.managerAlerts.value
         const texts = [...before, answered].map(({ body }) => body)
-        return Option.match(alerts.enabled ? keywordIn(alerts, texts) : Option.none(), {
-          onNone: () => Effect.void,
-          onSome: (keyword) => alert(answered.log, situation, `“${keyword}”`, texts)
-        })
+        return Option.map(alerts.enabled ? keywordIn(alerts, texts) : Option.none(), (keyword) =>
+          alert(answered.log, situation, `“${keyword}”`, texts)
+        )
       }
 
       /** Step 2: what is not answered is skipped, and what is becomes the one reply of the chat. */
@@ -115,6 +106,12 @@ export class AutoReply extends Context.Tag("gatehouse/reply/AutoReply")<
           yield* jobs.wait(job, waitUntil.value)
           return Option.none<readonly [Waiting, Situation]>()
         }
+        const superseded = skipped.filter(({ reason }) => reason === "superseded").map(({ message }) => message)
+        const told = Option.flatMap(answer, (one) => alertOfKeyword(situation, one, superseded))
+        if (Option.isSome(answer) && skipped.length === 0 && Option.isNone(told)) {
+          yield* writer.begin(answer.value.log)
+          return Option.some([answer.value, situation] as const)
+        }
         yield* atomically(
           Effect.gen(function* () {
             yield* Effect.forEach(skipped, ({ message, reason }) => skip(message.log, reason), { discard: true })
@@ -123,9 +120,8 @@ export class AutoReply extends Context.Tag("gatehouse/reply/AutoReply")<
               yield* orOutrun(jobs.end(last.value.message.log, skipped.length, Option.none(), now))
             }
             if (Option.isNone(answer)) return
-            yield* orOutrun(jobs.begin(answer.value.log))
-            const superseded = skipped.filter(({ reason }) => reason === "superseded").map(({ message }) => message)
-            yield* alertOfKeyword(situation, answer.value, superseded)
+            yield* begun(answer.value.log)
+            if (Option.isSome(told)) yield* told.value
           })
         )
         return Option.map(answer, (one) => [one, situation] as const)
@@ -172,15 +168,29 @@ export class AutoReply extends Context.Tag("gatehouse/reply/AutoReply")<
           completionTokens,
           latencyMs: Option.some(Math.round(endedAt - startedAt))
         }
-        const event = text === "" ? "ai.reply.failed" : "ai.reply.generated"
-        yield* atomically(
-          Effect.gen(function* () {
-            yield* orOutrun(logs.move(log, changes, Option.some(event)))
-            if (isHandOff) yield* alert(log, situation, "A person is asked for", [message.body])
-            yield* text === "" ? end(log) : orOutrun(jobs.goOn(log, Option.some(dueAt)))
-          })
-        )
-        return text === "" ? Option.none<Generated>() : Option.some({ log: yield* repo.byId(log.id), dueAt })
+        if (text === "") {
+          yield* atomically(
+            Effect.zipRight(moved({ from: log, changes, event: Option.some("ai.reply.failed") }), end(log))
+          )
+          return Option.none<Generated>()
+        }
+        const step = {
+          from: log,
+          changes,
+          event: Option.some("ai.reply.generated" as const),
+          goesOnAt: Option.some(dueAt),
+          messages: []
+        }
+        yield* isHandOff
+          ? atomically(
+              Effect.gen(function* () {
+                yield* moved(step)
+                yield* alert(log, situation, "A person is asked for", [message.body])
+                yield* orOutrun(Effect.map(jobs.goOn([{ log, at: step.goesOnAt }]), ({ size }) => size === 1))
+              })
+            )
+          : writer.goOn(step)
+        return Option.some({ log: AiLog.make({ ...log, ...changes }), dueAt })
       })
 
       /** Step 6, first half: the other side sees somebody type for as long as a person would. */
@@ -208,22 +218,13 @@ export class AutoReply extends Context.Tag("gatehouse/reply/AutoReply")<
           chat.longestText
         )
         const messages = yield* Effect.forEach(parts, (body) => Effect.map(nextId, (id) => ({ id, body })))
-        yield* atomically(
-          Effect.gen(function* () {
-            const replyMessageId = Option.map(Array.head(messages), ({ id }) => id)
-            yield* orOutrun(logs.move(log, { replyMessageId }, Option.none()))
-            yield* jobs.addParts(
-              log,
-              messages.map(({ id }) => id)
-            )
-            yield* Effect.forEach(
-              messages,
-              ({ body, id }) => channel.queue({ id, accountId: log.accountId, to: log.chatId, body }),
-              { discard: true }
-            )
-            yield* orOutrun(jobs.goOn(log, Option.none()))
-          })
-        )
+        yield* writer.goOn({
+          from: log,
+          changes: { replyMessageId: Option.map(Array.head(messages), ({ id }) => id) },
+          event: Option.none(),
+          goesOnAt: Option.none(),
+          messages
+        })
       })
 
       const deliver = (log: AiLog) => Effect.zipRight(type(log), hand(log))
@@ -244,8 +245,7 @@ export class AutoReply extends Context.Tag("gatehouse/reply/AutoReply")<
         yield* atomically(Effect.zipRight(skip(log, reason.value), end(log)))
       })
 
-      const step = Effect.fn("AutoReply.step")(function* (job: ReplyJob) {
-        const open = yield* repo.open({ accountId: job.accountId, chatId: job.chatId })
+      const step = Effect.fn("AutoReply.step")(function* (job: ReplyJob, open: ReadonlyArray<AiLog>) {
         const current = open.find(({ id }) => Option.contains(job.current, id))
         if (current === undefined) {
           const chosen = yield* choose(job, open)
@@ -258,30 +258,13 @@ export class AutoReply extends Context.Tag("gatehouse/reply/AutoReply")<
 
       const advance = Effect.fn("AutoReply.advance")(
         function* (accountId: string, chatId: string) {
-          const job = yield* jobs.byChat({ accountId, chatId })
-          if (Option.isSome(job)) yield* step(job.value)
+          const { job, open } = yield* work({ accountId, chatId })
+          if (Option.isSome(job)) yield* step(job.value, open)
         },
         Effect.catchTag("Outrun", () => Effect.logDebug("another worker answers in this chat"))
       )
 
-      const withheld = Effect.fn("AutoReply.withheld")(
-        function* (messageId: string) {
-          const part = yield* jobs.part(messageId)
-          if (Option.isNone(part)) return Option.none<string>()
-          const { isFirst, log } = part.value
-          if (!log.isOpen) return Option.some("an earlier part was not sent")
-          const { rules: situation } = yield* rules.held(log.accountId, log.chatId)
-          const reason = skipReason(situation, yield* rules.message(log))
-          if (Option.isNone(reason)) return Option.none<string>()
-          yield* isFirst
-            ? Effect.zipRight(skip(log, reason.value), end(log))
-            : failed(log, "cut short", Option.some(reason.value))
-          return Option.some<string>(reason.value)
-        },
-        Effect.catchTag("Outrun", () => Effect.succeedSome("the reply has ended"))
-      )
-
-      return AutoReply.of({ advance, withheld })
+      return AutoReply.of({ advance })
     })
   )
 }

@@ -14,6 +14,18 @@ export interface ReplyChat extends ChatLayer {
   readonly longestText: number
 }
 
+export interface ChatKey {
+  readonly accountId: string
+  readonly chatId: string
+}
+
+export interface ReplyMessage {
+  readonly id: string
+  readonly accountId: string
+  readonly to: string
+  readonly body: string
+}
+
 export interface TriggeringMessage {
   readonly id: string
   readonly type: MessageType
@@ -28,9 +40,10 @@ export interface TriggeringMessage {
 export class ReplyChannel extends Context.Tag("gatehouse/reply/ReplyChannel")<
   ReplyChannel,
   {
-    readonly chat: (accountId: string, chatId: string) => Effect.Effect<Option.Option<ReplyChat>>
-    /** Keeps the chat as it is until the caller's transaction ends: changes wait for it. */
-    readonly hold: (accountId: string, chatId: string) => Effect.Effect<void>
+    /** In the order of what is asked for. */
+    readonly chats: (keys: ReadonlyArray<ChatKey>) => Effect.Effect<ReadonlyArray<Option.Option<ReplyChat>>>
+    /** Keeps chats as they are until the caller's transaction ends: changes wait for it. */
+    readonly hold: (keys: ReadonlyArray<ChatKey>) => Effect.Effect<void>
     readonly messages: (ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<TriggeringMessage>>
     /** The last messages of the chat up to and with one of them, else all, oldest first. */
     readonly window: (
@@ -39,12 +52,7 @@ export class ReplyChannel extends Context.Tag("gatehouse/reply/ReplyChannel")<
       upTo: Option.Option<string>,
       limit: number
     ) => Effect.Effect<ReadonlyArray<WindowMessage>>
-    readonly queue: (message: {
-      readonly id: string
-      readonly accountId: string
-      readonly to: string
-      readonly body: string
-    }) => Effect.Effect<void>
+    readonly queue: (messages: ReadonlyArray<ReplyMessage>) => Effect.Effect<void>
     /** Shows the other side that somebody is typing, for some ten seconds, or no longer: where the platform has it. */
     readonly typing: (accountId: string, chatId: string, isTyping: boolean) => Effect.Effect<void>
   }

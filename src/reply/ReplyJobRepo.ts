@@ -1,11 +1,18 @@
 import { SqlClient, SqlSchema } from "@effect/sql"
 import { DateTime, Effect, Option, Schema } from "effect"
-import { AiLog, type AiLogId } from "./domain/AiLog.ts"
+import { AiLog, AiLogId } from "./domain/AiLog.ts"
 import { ReplyJob } from "./domain/ReplyJob.ts"
 
 const Chat = Schema.Struct({ accountId: Schema.String, chatId: Schema.String })
 const Due = Schema.Struct({ chatId: Schema.String, dueAt: Schema.DateTimeUtcFromDate })
-const Part = Schema.Struct({ ...AiLog.fields, position: Schema.Int, isLast: Schema.Boolean })
+const Part = Schema.Struct({ ...AiLog.fields, partId: Schema.UUID, position: Schema.Int, isLast: Schema.Boolean })
+const NewPart = Schema.Struct({
+  messageId: Schema.String,
+  logId: Schema.String,
+  position: Schema.Int,
+  isLast: Schema.Boolean
+})
+const Ids = Schema.Array(Schema.Struct({ id: AiLogId }))
 
 /** Every change says what it found: a second worker, or one that woke up late, changes nothing. */
 export class ReplyJobRepo extends Effect.Service<ReplyJobRepo>()("gatehouse/reply/ReplyJobRepo", {
@@ -13,10 +20,22 @@ export class ReplyJobRepo extends Effect.Service<ReplyJobRepo>()("gatehouse/repl
     const sql = yield* SqlClient.SqlClient
     const isOne = Effect.map((rows: ReadonlyArray<unknown>) => rows.length === 1)
 
-    /** More to answer in these chats: at once, unless a reply is under way there or the customer is given time. */
+    /** The chats of replies, with their ids. */
+    const keyed = (logs: ReadonlyArray<AiLog>) => sql`
+      unnest(${logs.map(({ accountId }) => accountId)}::uuid[], ${logs.map(({ chatId }) => chatId)}::text[],
+        ${logs.map(({ id }) => id)}::uuid[]) WITH ORDINALITY AS k (account_id, chat_id, id, nth)`
+
+    /**
+     * More to answer in these chats: at once, unless a reply is under way there or the customer is given time. Who locks
+     * several jobs does so in one order.
+     */
     const arrive = Effect.fn("ReplyJobRepo.arrive")(
       (chats: ReadonlyArray<{ accountId: string; chatId: string; waiting: number }>, now: DateTime.Utc) => sql`
-        INSERT INTO reply_jobs AS job ${sql.insert(chats.map((chat) => ({ ...chat, dueAt: DateTime.toDateUtc(now) })))}
+        INSERT INTO reply_jobs AS job (account_id, chat_id, waiting, due_at)
+        SELECT k.account_id, k.chat_id, k.waiting, ${DateTime.toDateUtc(now)}::timestamptz
+        FROM unnest(${chats.map(({ accountId }) => accountId)}::uuid[], ${chats.map(({ chatId }) => chatId)}::text[],
+          ${chats.map(({ waiting }) => waiting)}::int[]) AS k (account_id, chat_id, waiting)
+        ORDER BY k.account_id, k.chat_id COLLATE "C"
         ON CONFLICT (account_id, chat_id) DO UPDATE SET
           waiting = job.waiting + excluded.waiting,
           due_at = CASE WHEN job.current IS NULL THEN coalesce(job.due_at, excluded.due_at) ELSE job.due_at END`,
@@ -26,11 +45,11 @@ export class ReplyJobRepo extends Effect.Service<ReplyJobRepo>()("gatehouse/repl
     /** The chats of an account with something to do, the most urgent first, whether it is due yet or not. */
     const due = Effect.fn("ReplyJobRepo.due")(
       SqlSchema.findAll({
-        Request: Schema.Struct({ accountId: Schema.String, limit: Schema.Int }),
+        Request: Schema.Struct({ accountId: Schema.String, limit: Schema.Int, but: Schema.Array(Schema.String) }),
         Result: Due,
-        execute: ({ accountId, limit }) => sql`
+        execute: ({ accountId, but, limit }) => sql`/* prepared: reply_jobs_due */
           SELECT chat_id, due_at FROM reply_jobs WHERE account_id = ${accountId} AND due_at IS NOT NULL
-          ORDER BY due_at LIMIT ${limit}`
+          AND chat_id <> ALL(${but}::text[]) ORDER BY due_at LIMIT ${limit}`
       }),
       Effect.orDie
     )
@@ -44,30 +63,65 @@ export class ReplyJobRepo extends Effect.Service<ReplyJobRepo>()("gatehouse/repl
       }),
       Effect.orDie
     )
-    const byChat = Effect.fn("ReplyJobRepo.byChat")(
-      SqlSchema.findOne({
-        Request: Chat,
+    const byChats = Effect.fn("ReplyJobRepo.byChats")(
+      SqlSchema.findAll({
+        Request: Schema.Array(Chat),
         Result: ReplyJob,
-        execute: ({ accountId, chatId }) =>
-          sql`SELECT * FROM reply_jobs WHERE account_id = ${accountId} AND chat_id = ${chatId}`
+        execute: (chats) => sql`/* prepared: reply_jobs_by_chats */
+          SELECT job.* FROM unnest(${chats.map(({ accountId }) => accountId)}::uuid[],
+            ${chats.map(({ chatId }) => chatId)}::text[]) AS k (account_id, chat_id)
+          JOIN reply_jobs job USING (account_id, chat_id)`
       }),
       Effect.orDie
     )
-    /** Makes a reply the one of its chat; false when there is one, or one after it has ended. */
+    /** Makes replies the ones of their chats, and answers which: none where there is one, or one after it has ended. */
     const begin = Effect.fn("ReplyJobRepo.begin")(
-      ({ accountId, chatId, id }: AiLog) => sql`
-        UPDATE reply_jobs SET current = ${id}
-        WHERE account_id = ${accountId} AND chat_id = ${chatId}
-        AND (current IS NULL AND (answered_until IS NULL OR answered_until < ${id}) OR current = ${id}) RETURNING 1`,
-      isOne,
+      (logs: ReadonlyArray<AiLog>) => sql`/* prepared: reply_jobs_begin */
+        WITH locked AS (
+          SELECT job.account_id, job.chat_id, k.id FROM ${keyed(logs)}
+          JOIN reply_jobs job USING (account_id, chat_id)
+          WHERE job.current IS NULL AND (job.answered_until IS NULL OR job.answered_until < k.id) OR job.current = k.id
+          ORDER BY job.account_id, job.chat_id COLLATE "C" FOR UPDATE OF job
+        )
+        UPDATE reply_jobs job SET current = locked.id FROM locked
+        WHERE job.account_id = locked.account_id AND job.chat_id = locked.chat_id RETURNING locked.id`,
+      Effect.flatMap(Schema.decodeUnknown(Ids)),
+      Effect.map((rows) => new Set(rows.map(({ id }) => id))),
       Effect.orDie
     )
-    /** The chat's reply goes on at a moment; none: when the channel has sent it. */
+    /** The chats' replies go on at a moment; none: when the channel has sent them. Answers which were under way. */
     const goOn = Effect.fn("ReplyJobRepo.goOn")(
-      ({ accountId, chatId, id }: AiLog, at: Option.Option<DateTime.Utc>) => sql`
-        UPDATE reply_jobs SET due_at = ${Option.getOrNull(Option.map(at, DateTime.toDateUtc))}
-        WHERE account_id = ${accountId} AND chat_id = ${chatId} AND current = ${id} RETURNING 1`,
-      isOne,
+      (moves: ReadonlyArray<{ readonly log: AiLog; readonly at: Option.Option<DateTime.Utc> }>) => {
+        const moments = moves.map(({ at }) => Option.getOrNull(Option.map(at, DateTime.formatIso)))
+        return sql`/* prepared: reply_jobs_go_on */
+          WITH locked AS (
+            SELECT job.account_id, job.chat_id, k.id, t.due_at FROM ${keyed(moves.map(({ log }) => log))}
+            JOIN unnest(${moments}::timestamptz[]) WITH ORDINALITY AS t (due_at, nth) USING (nth)
+            JOIN reply_jobs job USING (account_id, chat_id) WHERE job.current = k.id
+            ORDER BY job.account_id, job.chat_id COLLATE "C" FOR UPDATE OF job
+          )
+          UPDATE reply_jobs job SET due_at = locked.due_at FROM locked
+          WHERE job.account_id = locked.account_id AND job.chat_id = locked.chat_id RETURNING locked.id`
+      },
+      Effect.flatMap(Schema.decodeUnknown(Ids)),
+      Effect.map((rows) => new Set(rows.map(({ id }) => id))),
+      Effect.orDie
+    )
+    /** Replies that were under way have ended: the next waiting one of each chat is due. Answers which were. */
+    const finish = Effect.fn("ReplyJobRepo.finish")(
+      (logs: ReadonlyArray<AiLog>, now: DateTime.Utc) => sql`/* prepared: reply_jobs_finish */
+        WITH locked AS (
+          SELECT job.account_id, job.chat_id, k.id FROM ${keyed(logs)}
+          JOIN reply_jobs job USING (account_id, chat_id) WHERE job.current = k.id
+          ORDER BY job.account_id, job.chat_id COLLATE "C" FOR UPDATE OF job
+        )
+        UPDATE reply_jobs job SET current = NULL, waiting = job.waiting - 1,
+          answered_until = greatest(job.answered_until, locked.id),
+          due_at = CASE WHEN job.waiting > 1 THEN ${DateTime.toDateUtc(now)}::timestamptz END
+        FROM locked WHERE job.account_id = locked.account_id AND job.chat_id = locked.chat_id
+        RETURNING locked.id`,
+      Effect.flatMap(Schema.decodeUnknown(Ids)),
+      Effect.map((rows) => new Set(rows.map(({ id }) => id))),
       Effect.orDie
     )
     /** Nothing is under way, and nothing begins before a moment. */
@@ -89,35 +143,29 @@ export class ReplyJobRepo extends Effect.Service<ReplyJobRepo>()("gatehouse/repl
       isOne,
       Effect.orDie
     )
+    /** Messages, in order, that are the parts of their reply. */
     const addParts = Effect.fn("ReplyJobRepo.addParts")(
-      (log: AiLog, messageIds: ReadonlyArray<string>) => sql`
-        INSERT INTO reply_parts ${sql.insert(
-          messageIds.map((messageId, position) => ({
-            messageId,
-            logId: log.id,
-            position,
-            isLast: position === messageIds.length - 1
-          }))
-        )}`,
+      (parts: ReadonlyArray<typeof NewPart.Type>) => sql`INSERT INTO reply_parts ${sql.insert(parts)}`,
       Effect.asVoid,
       Effect.orDie
     )
-    const partRow = SqlSchema.findOne({
-      Request: Schema.String,
+    const partRows = SqlSchema.findAll({
+      Request: Schema.Array(Schema.String),
       Result: Part,
-      execute: (messageId) => sql`
-        SELECT ai_logs.*, position, is_last FROM reply_parts JOIN ai_logs ON ai_logs.id = log_id
-        WHERE reply_parts.message_id = ${messageId}`
+      execute: (messageIds) => sql`/* prepared: reply_parts_of */
+        SELECT ai_logs.*, reply_parts.message_id AS part_id, position, is_last
+        FROM reply_parts JOIN ai_logs ON ai_logs.id = log_id WHERE reply_parts.message_id = ANY(${messageIds}::uuid[])`
     })
-    /** The reply that an outgoing message is a part of. */
-    const part = Effect.fn("ReplyJobRepo.part")(function* (messageId: string) {
-      const row = yield* partRow(messageId)
-      return Option.map(row, (found) => ({
-        log: AiLog.make(found),
-        isFirst: found.position === 0,
-        isLast: found.isLast
-      }))
+    /** The replies that outgoing messages are parts of, by message. */
+    const parts = Effect.fn("ReplyJobRepo.parts")(function* (messageIds: ReadonlyArray<string>) {
+      const rows = yield* partRows(messageIds)
+      return new Map(
+        rows.map((row) => {
+          const part = { log: AiLog.make(row), isFirst: row.position === 0, isLast: row.isLast }
+          return [row.partId, part] as const
+        })
+      )
     }, Effect.orDie)
-    return { arrive, due, dueAmong, byChat, begin, goOn, wait, end, addParts, part } as const
+    return { arrive, due, dueAmong, byChats, begin, goOn, finish, wait, end, addParts, parts } as const
   })
 }) {}

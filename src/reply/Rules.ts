@@ -1,11 +1,14 @@
-import { Context, DateTime, Duration, Effect, Layer, Option } from "effect"
+import { Array, Context, DateTime, Duration, Effect, Layer, Option } from "effect"
+import { together } from "../kit/Together.ts"
 import { AiLogRepo } from "./AiLogRepo.ts"
 import { AiSettings, type Configured } from "./AiSettings.ts"
 import type { AiLog } from "./domain/AiLog.ts"
 import type { ChatSituation, MessageSituation } from "./domain/Eligibility.ts"
-import { type ReplyChat, ReplyChannel, type TriggeringMessage } from "./ReplyChannel.ts"
+import { type ChatKey, ReplyChannel, type ReplyChat, type TriggeringMessage } from "./ReplyChannel.ts"
 
 const hour = Duration.hours(1)
+/** Chats whose rules are read by one statement, and statements at a time. */
+const options = { atOnce: 128, lanes: 2 }
 
 /** What the rules and the provider are asked with, as it is at one moment. */
 export interface Situation {
@@ -45,56 +48,69 @@ export class Rules extends Context.Tag("gatehouse/reply/Rules")<
   {
     readonly situation: (accountId: string, chatId: string) => Effect.Effect<Situation>
     /**
-     * The same, and as long as the caller's transaction runs nobody changes a switch: who turns one off is answered when
-     * what was allowed before is on its way, and nothing is afterwards.
+     * For the messages of these replies, and as long as the caller's transaction runs nobody changes a switch: who turns
+     * one off is answered when what was allowed before is on its way, and nothing is afterwards.
      */
-    readonly held: (accountId: string, chatId: string) => Effect.Effect<Situation>
+    readonly held: (
+      logs: ReadonlyArray<AiLog>
+    ) => Effect.Effect<ReadonlyArray<{ readonly situation: Situation; readonly message: Waiting }>>
     readonly waiting: (logs: ReadonlyArray<AiLog>) => Effect.Effect<ReadonlyArray<Waiting>>
     readonly message: (log: AiLog) => Effect.Effect<Waiting>
   }
 >() {
-  static readonly layer = Layer.effect(
+  static readonly layer = Layer.scoped(
     Rules,
     Effect.gen(function* () {
       const logs = yield* AiLogRepo
       const settings = yield* AiSettings
       const channel = yield* ReplyChannel
 
-      const situation = Effect.fn("Rules.situation")(function* (accountId: string, chatId: string) {
-        const chat = Option.getOrElse(yield* channel.chat(accountId, chatId), () => gone)
-        const configured = yield* settings.configured(Option.some(accountId), chat)
+      const situations = Effect.fn("Rules.situations")(function* (keys: ReadonlyArray<ChatKey>) {
         const now = yield* DateTime.now
-        const repliesInLastHour = yield* logs.sentSince({ accountId, chatId }, DateTime.subtractDuration(now, hour))
-        const { humanWroteAt, isBlocked, type } = chat
-        const rules = {
-          settings: configured.settings,
-          chatType: type,
-          isBlocked,
-          humanWroteAt,
-          repliesInLastHour,
-          now
-        }
-        return { chat, configured, rules }
+        const found = yield* channel.chats(keys)
+        const chats = keys.map((key, nth) => ({
+          ...key,
+          chat: Option.getOrElse(Option.flatten(Array.get(found, nth)), () => gone)
+        }))
+        const configured = yield* settings.configuredAll(chats)
+        const counts = yield* logs.sentSince(keys, DateTime.subtractDuration(now, hour))
+        return chats.map(({ chat }, nth): Situation => {
+          const ours = Array.unsafeGet(configured, nth)
+          const { humanWroteAt, isBlocked, type: chatType } = chat
+          const repliesInLastHour = counts[nth] ?? 0
+          const rules = { settings: ours.settings, chatType, isBlocked, humanWroteAt, repliesInLastHour, now }
+          return { chat, configured: ours, rules }
+        })
       })
 
-      const held = Effect.fn("Rules.held")(function* (accountId: string, chatId: string) {
-        yield* settings.hold(accountId)
-        yield* channel.hold(accountId, chatId)
-        return yield* situation(accountId, chatId)
-      })
-
-      const waiting = Effect.fn("Rules.waiting")(function* (of: ReadonlyArray<AiLog>) {
+      const read = Effect.fn("Rules.read")(function* (of: ReadonlyArray<AiLog>) {
         const messages = yield* channel.messages(of.map(({ messageId }) => messageId))
         const byId = new Map(messages.map((message) => [message.id, message]))
         return of.map((log) => waitingOf(log, byId.get(log.messageId)))
       })
 
-      const message = Effect.fn("Rules.message")(function* (log: AiLog) {
-        const [found] = yield* channel.messages([log.messageId])
-        return waitingOf(log, found)
+      const situationTogether = yield* together(options, situations)
+      const readTogether = yield* together(options, (all: ReadonlyArray<ReadonlyArray<AiLog>>) =>
+        Effect.map(read(all.flat()), (waiting) => {
+          let from = 0
+          return all.map(({ length }) => waiting.slice(from, (from += length)))
+        })
+      )
+
+      const held = Effect.fn("Rules.held")(function* (of: ReadonlyArray<AiLog>) {
+        yield* settings.hold(of.map(({ accountId }) => accountId))
+        yield* channel.hold(of)
+        const messages = yield* read(of)
+        const all = yield* situations(of)
+        return Array.zipWith(all, messages, (situation, message) => ({ situation, message }))
       })
 
-      return Rules.of({ situation, held, waiting, message })
+      return Rules.of({
+        situation: (accountId, chatId) => situationTogether({ accountId, chatId }),
+        held,
+        waiting: readTogether,
+        message: (log) => Effect.map(readTogether([log]), Array.unsafeGet(0))
+      })
     })
   )
 }

@@ -1,10 +1,9 @@
 import { NodeRuntime } from "@effect/platform-node"
 import { Array, Console, Effect, Logger, LogLevel, Redacted } from "effect"
-import { nextId } from "../../src/kit/Id.ts"
 import { Seal } from "../../src/kit/Seal.ts"
-import * as SessionState from "../../src/platform/platform-b/SessionState.ts"
 import { call } from "../support/Api.ts"
 import * as Gatehouse from "../support/Gatehouse.ts"
+import { crowd, insert, type Seeded } from "./Crowd.ts"
 import { cpuSeconds, database, migrated, query, report, residentKilobytes, simulator } from "./Processes.ts"
 
 /** `CHANNELS` connected channels of platform_b in one process, polled for `CHANNEL_SECONDS` at the usual interval. */
@@ -13,34 +12,6 @@ const warmUp = Number(process.env["CHANNEL_WARM_UP"] ?? 60)
 const seconds = Number(process.env["CHANNEL_SECONDS"] ?? 60)
 const chats = { threads: 3, items: 3 }
 const bounds = { lateness: 2, kilobytes: 60, ratio: 3 }
-
-interface Seeded {
-  readonly username: string
-  readonly pk: string
-  readonly authorization: string
-}
-
-/** A channel as a login would have left it, whose baseline is set. */
-const rowOf = Effect.fn(function* ({ authorization, pk, username }: Seeded) {
-  const id = yield* nextId
-  const device = yield* SessionState.fresh
-  const { seal } = yield* Seal
-  const session = SessionState.seal({ ...device, authorization, userId: pk, username })
-  return { id, name: username, username, session: yield* seal(session, id), digest: id }
-})
-
-const insert = Effect.fn(function* (databaseUrl: string, seeded: ReadonlyArray<Seeded>) {
-  const rows = yield* Effect.forEach(seeded, rowOf)
-  const cursor = JSON.stringify({ baseline: Date.now() * 1_000, threads: {} })
-  yield* query(
-    databaseUrl,
-    `INSERT INTO channels (id, name, platform, status, username, token_digest, session_sealed, login_count, poll_cursor,
-       connected_at, created_at)
-     SELECT r.id, r.name, 'platform_b', 'disconnected', r.username, r.digest, r.session, 1, $2, now(), now()
-     FROM json_to_recordset($1) AS r(id uuid, name text, username text, session text, digest text)`,
-    [JSON.stringify(rows), cursor]
-  )
-})
 
 /** Microseconds of processor time for one fetch of an inbox, body read. */
 const bareFetch = (url: string, { authorization }: Seeded) =>
@@ -84,9 +55,8 @@ const bench = Effect.gen(function* () {
   const { pid: simulatorPid, url: platform } = yield* simulator("platform-b")
   const env = { DATABASE_URL: databaseUrl, PLATFORM_B_URL: platform, LOG_LEVEL: "error" }
   yield* migrated(env)
-  const crowd = yield* call("POST", `${platform}/_control/crowd`, { body: { accounts: channels, ...chats } })
-  const seeded: ReadonlyArray<Seeded> = crowd.body
-  yield* insert(databaseUrl, seeded)
+  const seeded = yield* crowd(platform, { accounts: channels, ...chats })
+  yield* insert(databaseUrl, seeded, Date.now())
   yield* Console.error(`${channels} channels seeded`)
   const bare = yield* bareFetch(platform, seeded[0] ?? { username: "", pk: "", authorization: "" })
 

@@ -72,7 +72,7 @@ layer(TestDatabase.layer)("Messages", (it) => {
         status: Option.some("pending" as const)
       }
       assert.strictEqual((yield* logs.page({ ...query, ...firstPage })).length, 3)
-      deepStrictEqual((yield* logs.due(channel.id, 9)).map(({ chatId }) => chatId).toSorted(), ["pb:1", "pb:2"])
+      deepStrictEqual((yield* logs.due(channel.id, 9, [])).map(({ chatId }) => chatId).toSorted(), ["pb:1", "pb:2"])
     }).pipe(Effect.provide(Life.layer(world)))
   })
 

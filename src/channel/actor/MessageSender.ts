@@ -4,7 +4,7 @@ import { ChannelSessions, type OpenChannel } from "../ChannelSessions.ts"
 import type { ChannelId } from "../domain/Channel.ts"
 import type { Message } from "../domain/Message.ts"
 import { afterOutage } from "../domain/Pace.ts"
-import { isAhead, latestOf, opening, slotOf } from "../domain/Pacing.ts"
+import { isAhead, isUnbounded, latestOf, opening, slotOf } from "../domain/Pacing.ts"
 import { Messages } from "../Messages.ts"
 import { SendGate } from "../SendGate.ts"
 import { SendQueue, type Unsent } from "../SendQueue.ts"
@@ -70,6 +70,7 @@ export const messageSender = Effect.fn("MessageSender")(function* (
   /** True when the pacing lets it be sent now; else it waits where it is. */
   const isItsTurn = Effect.fn("MessageSender.isItsTurn")(function* (open: OpenChannel, { message, opensChat }: Unsent) {
     const pacing = open.channel.paces
+    if (isUnbounded(pacing)) return true
     const slot = slotOf(pacing, yield* queue.marks(message, pacing), opensChat, yield* Random.next)
     const now = yield* DateTime.now
     if (!isAhead(opening(slot), now)) return true

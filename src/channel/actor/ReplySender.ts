@@ -28,12 +28,14 @@ export const replySender = Effect.fn("ReplySender")(function* (
     )
 
   const look = Effect.gen(function* () {
-    // As many may be running that are due as well: at least one that is not is always seen.
-    const listed = yield* logs.due(id, 2 * chatsAtOnce)
+    // Whoever roused this one is over by then.
+    yield* Effect.yieldNow()
+    const busy = Array.fromIterable(chats).map(([chatId]) => chatId)
+    const free = chatsAtOnce - busy.length
+    const listed = free === 0 ? [] : yield* logs.due(id, free, busy)
     const now = yield* DateTime.now
     const [later, due] = Array.partition(listed, ({ dueAt }) => DateTime.lessThanOrEqualTo(dueAt, now))
     for (const { chatId } of due) {
-      if ((yield* FiberMap.size(chats)) >= chatsAtOnce) break
       yield* FiberMap.run(chats, chatId, answer(chatId), { onlyIfMissing: true })
     }
     const wait = Option.match(Array.head(later), {

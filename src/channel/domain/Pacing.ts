@@ -37,6 +37,10 @@ export interface Marks {
   readonly newChats: Option.Option<DateTime.Utc>
 }
 
+/** Nothing that was sent before decides when the next send may be. */
+export const isUnbounded = ({ gap_seconds, new_chats_per_day, per_day, per_hour, per_minute }: Pacing): boolean =>
+  gap_seconds[1] === 0 && [per_minute, per_hour, per_day, new_chats_per_day].every((cap) => cap === null)
+
 /** When the next send may be: after the gap, and after what the caps of the whole channel and of new chats ask for. */
 export interface Slot {
   readonly afterGap: Option.Option<DateTime.Utc>

@@ -46,7 +46,9 @@ const tooLong =
   /context[ _-]?(length|window|size)|maximum context|prompt is too long|token count.{0,40}exceeds|reduce the length of/i
 
 const isTooLong = (error: ProviderError): boolean =>
-  [Option.some(error.message), error.code, error.type].some((said) => Option.exists(said, (words) => tooLong.test(words)))
+  [Option.some(error.message), error.code, error.type].some((said) =>
+    Option.exists(said, (words) => tooLong.test(words))
+  )
 
 /** The kind of failure that a status says, and, for a spent quota, the error's own word. */
 export const kindOf = (status: number, error: Option.Option<ProviderError>): ChatModelFailure["kind"] => {

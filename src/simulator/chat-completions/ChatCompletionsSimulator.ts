@@ -4,6 +4,8 @@ import { Clock, Duration, Effect, Either, Option, ParseResult, Schema } from "ef
 import { body, json, listen } from "../SimulatorServer.ts"
 import { type ChatRequest, completion, decodeRequest, Script } from "./ChatExchange.ts"
 
+const requestsKept = 2_000
+
 const refusal = (status: number, message: string, code: string) =>
   json({ error: { message, type: "invalid_request_error", param: null, code } }, status)
 
@@ -29,7 +31,7 @@ export const start = Effect.fn("ChatCompletionsSimulator.start")(function* (opti
   readonly apiKey: Option.Option<string>
 }) {
   let scripts: ReadonlyArray<Script> = []
-  let seen: ReadonlyArray<ChatRequest> = []
+  const seen: Array<ChatRequest> = []
 
   const nextScript = Effect.sync(() => {
     const [next, ...later] = scripts
@@ -57,7 +59,8 @@ export const start = Effect.fn("ChatCompletionsSimulator.start")(function* (opti
     if (Either.isLeft(decoded)) {
       return refusal(400, ParseResult.TreeFormatter.formatErrorSync(decoded.left), "invalid_request")
     }
-    seen = [...seen, decoded.right]
+    seen.push(decoded.right)
+    seen.splice(0, seen.length - requestsKept)
     const script = yield* nextScript
     if (Option.isSome(script)) return yield* perform(script.value, decoded.right)
     return json(completion(decoded.right, yield* Clock.currentTimeMillis))
@@ -65,7 +68,7 @@ export const start = Effect.fn("ChatCompletionsSimulator.start")(function* (opti
 
   const reset = Effect.sync(() => {
     scripts = []
-    seen = []
+    seen.length = 0
     return json({})
   })
 

@@ -87,7 +87,9 @@ export const makeControlRoutes = (world: World, script: Script, switches: Switch
   const seed = Effect.gen(function* () {
     const { accounts, items, threads } = yield* body(Crowd)
     const now = yield* Clock.currentTimeMillis
-    const seeded = Array.makeBy(accounts, (nth) => {
+    const before = world.accounts.size
+    const seeded = Array.makeBy(accounts, (index) => {
+      const nth = before + index
       const account = world.addAccount({ ...plainAccount, username: `seeded${nth}`, password: "none" })
       for (let thread = 0; thread < threads; thread++) {
         const peer = world.personPk(`person${nth}.${thread}`)

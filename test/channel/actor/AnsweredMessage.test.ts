@@ -112,7 +112,7 @@ layer(TestDatabase.layer)("a message is answered", (it) => {
             `told once after step ${lastStep}`
           )
         }
-        assert.isAbove(lastStep, 30)
+        assert.isAbove(lastStep, 20)
       }),
     180_000
   )

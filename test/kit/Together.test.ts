@@ -1,0 +1,59 @@
+import { it } from "@effect/vitest"
+import { deepStrictEqual } from "@effect/vitest/utils"
+import { Array, Deferred, Effect, Either, FastCheck } from "effect"
+import { together } from "../../src/kit/Together.ts"
+
+const numbers = FastCheck.array(FastCheck.integer({ min: 0, max: 99 }), { minLength: 1, maxLength: 40 })
+
+it.scoped.prop(
+  "each gets the answer to its own question",
+  [numbers],
+  ([asked]) =>
+    Effect.gen(function* () {
+      const double = yield* together({ atOnce: 7, lanes: 2 }, (all: ReadonlyArray<number>) =>
+        Effect.succeed(all.map((one) => 2 * one))
+      )
+      const answers = yield* Effect.forEach(asked, double, { concurrency: "unbounded" })
+      deepStrictEqual(
+        answers,
+        asked.map((one) => 2 * one)
+      )
+    }),
+  { fastCheck: { numRuns: 20 } }
+)
+
+it.scoped.prop(
+  "what is wrong with one is not the trouble of those beside it",
+  [numbers],
+  ([asked]) =>
+    Effect.gen(function* () {
+      const even = yield* together({ atOnce: 100, lanes: 1 }, (all: ReadonlyArray<number>) =>
+        all.every((one) => one % 2 === 0) ? Effect.succeed(all) : Effect.fail("odd" as const)
+      )
+      const answers = yield* Effect.forEach(asked, (one) => Effect.either(even(one)), { concurrency: "unbounded" })
+      deepStrictEqual(
+        answers,
+        asked.map((one) => (one % 2 === 0 ? Either.right(one) : Either.left("odd" as const)))
+      )
+    }),
+  { fastCheck: { numRuns: 20 } }
+)
+
+it.scoped("who asks while a turn is under way goes with the next one", () =>
+  Effect.gen(function* () {
+    const gate = yield* Deferred.make<void>()
+    const turns: Array<number> = []
+    const ask = yield* together({ atOnce: 50, lanes: 1 }, (all: ReadonlyArray<number>) => {
+      turns.push(all.length)
+      return Effect.as(Deferred.await(gate), all)
+    })
+    const first = yield* Effect.fork(ask(0))
+    yield* Effect.repeatN(Effect.yieldNow(), 10)
+    const others = yield* Effect.fork(Effect.forEach(Array.range(1, 60), ask, { concurrency: "unbounded" }))
+    yield* Effect.repeatN(Effect.yieldNow(), 100)
+    yield* Deferred.succeed(gate, undefined)
+    yield* first.await
+    yield* others.await
+    deepStrictEqual(turns, [1, 50, 10])
+  })
+)
