@@ -13,14 +13,17 @@ import { engine, newOwner, publish } from "./Engine.ts"
 /** Events that only show that a reader has begun. */
 const trials = new Set<string>()
 
+const read = ({ fiber }: { readonly fiber: Fiber.Fiber<Chunk.Chunk<string>> }) =>
+  Effect.map(Fiber.join(fiber), (ids) => Chunk.toReadonlyArray(ids))
+
 /** The ids of the next events after one, read in the background. */
 const followAfter = (owner: Owner, count: number, after: string) =>
   Effect.gen(function* () {
     const feed = yield* EventFeed
     const events = feed.events({ ownerId: Option.some(owner.id), after: Option.some(after) })
-    const fiber = yield* Effect.forkScoped(Stream.runCollect(Stream.take(events, count)))
-    return Effect.map(Fiber.join(fiber), (read) => Chunk.toReadonlyArray(read).map(({ id }) => id))
-  })
+    const ids = Stream.map(Stream.take(events, count), ({ id }) => id)
+    return { fiber: yield* Effect.forkScoped(Stream.runCollect(ids)) }
+  }).pipe(Effect.map(read))
 
 /**
  * The ids of what happens once a reader has begun, read in the background. It begins behind every transaction that is
@@ -46,8 +49,8 @@ const follow = (publisher: Owner, ownerId: Option.Option<string>, count: number)
       Effect.flatMap((id) => publish(publisher, "message.received", {}, id)),
       Effect.repeat({ until: () => Deferred.isDone(hasBegun) })
     )
-    return Effect.map(Fiber.join(fiber), (read) => Chunk.toReadonlyArray(read))
-  })
+    return { fiber }
+  }).pipe(Effect.map(read))
 
 /** Publishes in a transaction that stays open until it is let go. */
 const slowly = (owner: Owner, go: Deferred.Deferred<void>) =>
