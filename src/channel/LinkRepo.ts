@@ -26,13 +26,15 @@ export class LinkRepo extends Effect.Service<LinkRepo>()("gatehouse/channel/Link
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
 
+    const link = sql.literal(`c.platform, c.status, c.session_sealed IS NOT NULL AS is_linked, c.login_count,
+      p.phone_number FROM channels c LEFT JOIN channel_pairings p ON p.channel_id = c.id`)
+
     const byId = Effect.fn("LinkRepo.byId")(
       SqlSchema.findOne({
         Request: ChannelId,
         Result: Link,
         execute: (id) => sql`
-          SELECT c.platform, c.status, c.session_sealed IS NOT NULL AS is_linked, c.login_count, p.phone_number FROM channels c
-          LEFT JOIN channel_pairings p ON p.channel_id = c.id WHERE c.id = ${id}`
+          SELECT ${link} WHERE c.id = ${id}`
       }),
       Effect.orDie
     )
@@ -42,8 +44,7 @@ export class LinkRepo extends Effect.Service<LinkRepo>()("gatehouse/channel/Link
         Request: Schema.Array(ChannelId),
         Result: Schema.Struct({ ...Link.fields, id: ChannelId }),
         execute: (ids) => sql`
-          SELECT c.id, c.platform, c.status, c.login_count, p.phone_number FROM channels c
-          LEFT JOIN channel_pairings p ON p.channel_id = c.id
+          SELECT c.id, ${link}
           WHERE c.id = ANY(${ids}::uuid[]) AND c.platform = 'platform_a'`
       }),
       Effect.orDie

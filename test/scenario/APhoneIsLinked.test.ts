@@ -11,7 +11,7 @@ import { eventsOf, makeAccount, makePhones, told } from "../support/LinkedAccoun
 const bundleWithoutPackage = Effect.acquireRelease(
   Effect.sync(() => {
     const directory = mkdtempSync(join(tmpdir(), "gatehouse-"))
-    cpSync("dist/gatehouse.mjs", join(directory, "gatehouse.mjs"))
+    cpSync("dist", directory, { recursive: true })
     mkdirSync(join(directory, "node_modules"))
     symlinkSync(resolve("node_modules/@node-rs"), join(directory, "node_modules/@node-rs"))
     return join(directory, "gatehouse.mjs")
