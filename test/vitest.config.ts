@@ -3,7 +3,8 @@ import { BaseSequencer, type TestSpecification } from "vitest/node"
 
 /** Whole-program stories wait more than they compute: begun first, they do not stand alone at the end. */
 class StoriesFirst extends BaseSequencer {
-  private static readonly longest = /SurviveKills|StoriesComeTrue|RecoveryNeedsNobody|LooksAfterItself/
+  private static readonly longest =
+    /NothingIsLost|SurviveKills|PhoneIsUsed|StoriesComeTrue|RecoveryNeedsNobody|LivesOnPlatformB/
 
   private static rank({ moduleId }: TestSpecification) {
     if (StoriesFirst.longest.test(moduleId)) return 0

@@ -9,6 +9,10 @@ import { engine, history, newOwner, publish, register } from "./Engine.ts"
 /** A healthy target answers within this beside any other, on a machine that does other things too. */
 const soon = 1_000
 
+/** Its attempt and what came of it are two reads of the history. */
+export const wasTried = ({ attempts, state }: Delivery): boolean =>
+  attempts.length > 0 && state !== "pending" && state !== "delivering"
+
 /**
  * One event for a target that misbehaves while a healthy one beside it gets twenty. The answer is the misbehaving one's
  * delivery after its first attempt. Afterwards no socket of either may stand.
@@ -32,7 +36,7 @@ export const besideAHealthyOne = (
         yield* healthy.take
         assert.isBelow(Date.now() - before, soon)
       }
-      const [first] = yield* until(history(owner), (all) => all.every(({ attempts }) => attempts.length > 0))
+      const [first] = yield* until(history(owner), (all) => all.every(wasTried))
       return Option.getOrThrow(Option.fromNullable(first))
     }).pipe(Effect.provide(engine(options.policy)), Effect.scoped)
     if (target.open !== undefined) yield* until(Effect.sync(target.open), (count) => count === 0)

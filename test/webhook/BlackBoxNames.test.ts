@@ -6,7 +6,7 @@ import { rawTarget } from "../support/RawTarget.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 import { until } from "../support/Until.ts"
 import * as WebhookReceiver from "../support/WebhookReceiver.ts"
-import { assertSucceeded, assertWaits, besideAHealthyOne } from "./Beside.ts"
+import { assertSucceeded, assertWaits, besideAHealthyOne, wasTried } from "./Beside.ts"
 import { engine, history, newOwner, publish, register } from "./Engine.ts"
 
 const addresses = (...literals: ReadonlyArray<string>) => literals.map((address) => ({ address, family: 4 }))
@@ -26,7 +26,7 @@ const named = (policy: TargetPolicy, port: number) =>
     const owner = yield* newOwner()
     yield* register(owner, `http://target.example:${port}/`, { timeoutSeconds: 1 })
     yield* publish(owner)
-    const [delivery] = yield* until(history(owner), ([first]) => (first?.attempts.length ?? 0) > 0)
+    const [delivery] = yield* until(history(owner), ([first]) => first !== undefined && wasTried(first))
     return delivery ?? assert.fail()
   }).pipe(Effect.provide(engine(policy)), Effect.scoped)
 
