@@ -1,7 +1,8 @@
 import { PgClient } from "@effect/sql-pg"
 import { Context, Data, Effect, Layer, Redacted, Schema, String } from "effect"
 import { Pool, types as pgTypes } from "pg"
-import type { CustomTypesConfig, PoolClient } from "pg"
+import type { CustomTypesConfig } from "pg"
+import { usePipeline } from "./PipelinedClient.ts"
 
 /** Where the database answers: a URL of the operator's own server, or the socket of the embedded one. */
 export class DatabaseAddress extends Context.Tag("gatehouse/sql/DatabaseAddress")<
@@ -51,22 +52,6 @@ const checkVersion = (connections: Pool) =>
     )
   )
 
-const marked = /^\s*\/\* prepared: (\w+) \*\//
-
-/**
- * A statement that begins with the comment `prepared: name` is planned once for each connection: for the few that run
- * for every message, where planning costs as much as running. Its text must not vary.
- */
-const prepareMarked = (client: PoolClient) => {
-  const query = client.query.bind(client)
-  const named = (text: unknown, ...rest: ReadonlyArray<unknown>): unknown => {
-    const name = typeof text === "string" ? marked.exec(text)?.[1] : undefined
-    const [values, ...callback] = rest
-    return Reflect.apply(query, client, name === undefined ? [text, ...rest] : [{ name, text, values }, ...callback])
-  }
-  Object.assign(client, { query: named })
-}
-
 /**
  * Broken connections leave the pool by themselves and are replaced when they are next needed. Their error events, which
  * would end the process when nobody listened, are heard from the first to the last moment of each connection.
@@ -81,11 +66,12 @@ const open = Effect.gen(function* () {
         connectionTimeoutMillis: 10_000,
         keepAlive: true,
         application_name: "gatehouse",
-        types: numericTypes
+        types: numericTypes,
+        pipeline: true
       })
       connections.on("error", () => undefined)
       connections.on("connect", (client) => client.on("error", () => undefined))
-      connections.on("connect", prepareMarked)
+      connections.on("connect", usePipeline)
       return connections
     },
     catch: () => new DatabaseUnreachable({ message: "the database's URL cannot be read" })

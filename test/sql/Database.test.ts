@@ -55,6 +55,28 @@ layer(TestDatabase.layer)("the pool", (it) => {
     })
   )
 
+  it.effect("begins a transaction with its first statement, and none without statements", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const statement = sql`SELECT pg_current_xact_id()::text AS xid, now()::text AS began`
+      const [first, second] = yield* sql.withTransaction(Effect.all([statement, statement]))
+      deepStrictEqual(first, second)
+      assert.notStrictEqual((yield* statement)[0]?.["xid"], first[0]?.["xid"])
+      yield* sql.withTransaction(Effect.void)
+      yield* sql.withTransaction(Effect.fail("no")).pipe(Effect.ignore)
+
+      yield* sql`CREATE TABLE begun (id int)`
+      const insert = sql`INSERT INTO begun VALUES (1)`
+      const nonsense = sql`SELECT FROM nowhere`
+      yield* sql.withTransaction(Effect.zipRight(insert, nonsense)).pipe(Effect.ignore)
+      yield* sql.withTransaction(Effect.zipRight(nonsense, insert)).pipe(Effect.ignore)
+      yield* sql.withTransaction(Effect.zipRight(insert, Effect.fail("no"))).pipe(Effect.ignore)
+      const inner = sql.withTransaction(Effect.zipRight(insert, Effect.fail("no"))).pipe(Effect.ignore)
+      yield* sql.withTransaction(Effect.zipRight(inner, insert))
+      deepStrictEqual(yield* sql`SELECT count(*) FROM begun`, [{ count: 1 }])
+    })
+  )
+
   it.effect("names the constraint of a unique violation, and of nothing else", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
