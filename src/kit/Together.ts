@@ -1,34 +1,27 @@
-import { Array, Chunk, Deferred, Effect, Exit, Queue } from "effect"
+import { Array, Context, Effect, Exit } from "effect"
 
 interface Asked<A, B, E> {
   readonly one: A
-  readonly answer: Deferred.Deferred<B, E>
+  readonly answer: (exit: Exit.Exit<B, E>) => void
 }
 
-/** Callers that wait to be served; one more has to wait to ask. */
-const waitingAtMost = 4096
-
 /**
- * Does for many at once what each asks for alone: whoever asks while a turn is under way goes with the next one, so that
- * a thousand callers cost a few statements and not a thousand. `all` answers in the order of what it was asked. When it
- * fails for several, each is tried alone: what is wrong with one is not the trouble of those beside it.
+ * Does for many at once what each asks for alone: whoever asks while a turn is under way goes with the next one, `atOnce`
+ * of them at most, so that a thousand callers cost a few statements and not a thousand. `all` answers in the order of what
+ * it was asked. When it fails for several, each is tried alone: what is wrong with one is not the trouble of those beside
+ * it. What was asked is done also for a caller who goes away.
  */
 export const together = <A, B, E>(
-  options: { readonly atOnce: number; readonly lanes: number },
+  atOnce: number,
   all: (asked: ReadonlyArray<A>) => Effect.Effect<ReadonlyArray<B>, E>
 ) =>
   Effect.gen(function* () {
-    const queue = yield* Queue.bounded<Asked<A, B, E>>(waitingAtMost)
+    const waiting: globalThis.Array<Asked<A, B, E>> = []
+    const bell = yield* Effect.makeLatch()
 
     const tell = (batch: ReadonlyArray<Asked<A, B, E>>, exit: Exit.Exit<ReadonlyArray<B>, E>) =>
-      Effect.forEach(
-        batch,
-        ({ answer }, nth) =>
-          Deferred.done(
-            answer,
-            Exit.map(exit, (answers) => Array.unsafeGet(answers, nth))
-          ),
-        { discard: true }
+      Effect.sync(() =>
+        batch.forEach(({ answer }, nth) => answer(Exit.map(exit, (answers) => Array.unsafeGet(answers, nth))))
       )
     const served = (batch: ReadonlyArray<Asked<A, B, E>>): Effect.Effect<void> =>
       Effect.flatMap(Effect.exit(all(batch.map(({ one }) => one))), (exit) =>
@@ -36,19 +29,18 @@ export const together = <A, B, E>(
           ? Effect.forEach(batch, (one) => served([one]), { discard: true })
           : tell(batch, exit)
       )
-    const turn = Effect.flatMap(Queue.takeBetween(queue, 1, options.atOnce), (batch) =>
-      Effect.uninterruptible(served(Chunk.toReadonlyArray(batch)))
-    )
-    yield* Effect.forEach(
-      Array.range(1, options.lanes),
-      () => Effect.forkScoped(Effect.withTracerEnabled(Effect.forever(turn), false)),
-      { discard: true }
-    )
+    const next = Effect.suspend(() => {
+      const batch = waiting.splice(0, atOnce)
+      if (waiting.length === 0) bell.unsafeClose()
+      return Effect.uninterruptible(served(batch))
+    })
+    const turns = Effect.withTracerEnabled(Effect.forever(Effect.zipRight(bell.await, next)), false)
+    // Every span and transaction copies the context: with all services of the program that costs more than the work.
+    yield* Effect.forkScoped(Effect.mapInputContext(turns, (_: Context.Context<never>) => Context.empty()))
 
     return (one: A): Effect.Effect<B, E> =>
-      Effect.gen(function* () {
-        const answer = yield* Deferred.make<B, E>()
-        yield* Queue.offer(queue, { one, answer })
-        return yield* Deferred.await(answer)
+      Effect.async<B, E>((resume) => {
+        waiting.push({ one, answer: resume })
+        bell.unsafeOpen()
       })
   })

@@ -25,8 +25,8 @@ export const bodyOf = ({ data, event, owner, timestamp }: OutboundEvent): string
  *
  * `transaction` runs an effect in one database transaction (joining the one that is open) and, once it has committed,
  * wakes the endpoints that got something. `publish` writes events and one delivery row for each active endpoint that
- * subscribes, inside the caller's transaction: the event exists exactly when the change does. It opens one of its own
- * when the caller has none. Whoever opens the outermost transaction has to do so here: nobody is woken before a commit.
+ * subscribes, inside the caller's transaction: the event exists exactly when the change does. Callers that have none
+ * share one with those that publish at the same time. Whoever opens the outermost transaction has to do so here: nobody is woken before a commit.
  */
 export class Outbox extends Context.Tag("gatehouse/webhook/Outbox")<
   Outbox,

@@ -5,8 +5,12 @@ import { filtersTaking } from "./domain/EventFilter.ts"
 import { orderKeyOf } from "./domain/OrderKey.ts"
 import type { EndpointId } from "./domain/Webhook.ts"
 import { EndpointWaker } from "./EndpointWaker.ts"
+import { together } from "../kit/Together.ts"
 import { bodyOf, Outbox, type OutboundEvent } from "./Outbox.ts"
 import { QueueRepo } from "./QueueRepo.ts"
+
+/** Callers whose events share a transaction. */
+const publishersAtOnce = 64
 
 /** How deep the fiber is in transactions and their savepoints: 0 outside. */
 const depth = Effect.map(
@@ -95,18 +99,23 @@ export const layer = Layer.scoped(
       )
     })
 
+    /** What callers without a transaction publish at the same time shares one. */
+    const publishAlone = yield* together(publishersAtOnce, (asked: ReadonlyArray<ReadonlyArray<OutboundEvent>>) =>
+      Effect.as(
+        inside((published) => write(asked.flat(), published)),
+        asked.map(() => undefined)
+      )
+    )
+
+    const publish = (events: ReadonlyArray<OutboundEvent>) =>
+      Effect.flatMap(Effect.all([FiberRef.get(open), depth]), ([outer, around]) => {
+        if (Option.isSome(outer)) return write(events, outer.value)
+        return Effect.orDie(around > 0 ? inside((published) => write(events, published)) : publishAlone(events))
+      })
+
     return Outbox.of({
       transaction: (effect) => inside(() => effect),
-      publish: (events) => {
-        if (events.length === 0) return Effect.void
-        return Effect.flatMap(
-          FiberRef.get(open),
-          Option.match({
-            onNone: () => Effect.orDie(inside((published) => write(events, published))),
-            onSome: (published) => write(events, published)
-          })
-        )
-      },
+      publish: (events) => (events.length === 0 ? Effect.void : publish(events)),
       isHeard: (owner) => `EXISTS (SELECT FROM webhook_endpoints WHERE owner_id = ${owner}::uuid AND is_active)`,
       wake: (ids) =>
         Effect.flatMap(

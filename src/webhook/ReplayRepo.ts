@@ -30,7 +30,7 @@ export class ReplayRepo extends Effect.Service<ReplayRepo>()("gatehouse/webhook/
     /**
      * What still waits for the endpoint is left out: it will be sent anyway. The ids are new and in the order of the
      * events: version 7 of this moment, with the row's number where a generator puts its sequence. A moment is taken
-     * whole or not at all, so that the next range can begin with it.
+     * whole or not at all, so that the next range can begin with it; one that is larger than a piece is a piece of its own.
      */
     const replay = Effect.fn("ReplayRepo.replay")(
       SqlSchema.single({
@@ -48,9 +48,11 @@ export class ReplayRepo extends Effect.Service<ReplayRepo>()("gatehouse/webhook/
               AND (${events}::text[] IS NULL OR ${events}::text[] && (${sql.unsafe(filters)}))
               AND NOT EXISTS (SELECT FROM webhook_deliveries d
                 WHERE d.event_id = e.id AND d.endpoint_id = endpoint.id AND d.due_at IS NOT NULL)
-            ORDER BY e.created_at, e.id LIMIT ${atOnce + 1}
+            ORDER BY e.created_at FETCH FIRST (${sql.literal(String(atOnce + 1))}) ROWS WITH TIES
           ), over AS (
-            SELECT CASE WHEN count(*) > ${atOnce} THEN max(created_at) END AS next FROM found
+            SELECT CASE WHEN count(*) > ${atOnce} THEN
+              CASE WHEN min(created_at) = max(created_at) THEN max(created_at) + interval '1 millisecond' ELSE max(created_at) END
+            END AS next FROM found
           ), chosen AS (
             SELECT found.*, row_number() OVER (ORDER BY found.created_at, found.id) AS n FROM found, over
             WHERE next IS NULL OR found.created_at < next

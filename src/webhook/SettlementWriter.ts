@@ -24,7 +24,7 @@ const writtenAtOnce = 512
 /** While one statement is on its way, the next fills. */
 const writers = 2
 /** Between two statements of a writer. */
-const gathering = Duration.millis(10)
+const gathering = Duration.millis(25)
 
 /**
  * Writes back for all endpoints together: whatever comes while a statement is on its way goes with the next one, so that

@@ -10,9 +10,7 @@ it.scoped.prop(
   [numbers],
   ([asked]) =>
     Effect.gen(function* () {
-      const double = yield* together({ atOnce: 7, lanes: 2 }, (all: ReadonlyArray<number>) =>
-        Effect.succeed(all.map((one) => 2 * one))
-      )
+      const double = yield* together(7, (all: ReadonlyArray<number>) => Effect.succeed(all.map((one) => 2 * one)))
       const answers = yield* Effect.forEach(asked, double, { concurrency: "unbounded" })
       deepStrictEqual(
         answers,
@@ -27,7 +25,7 @@ it.scoped.prop(
   [numbers],
   ([asked]) =>
     Effect.gen(function* () {
-      const even = yield* together({ atOnce: 100, lanes: 1 }, (all: ReadonlyArray<number>) =>
+      const even = yield* together(100, (all: ReadonlyArray<number>) =>
         all.every((one) => one % 2 === 0) ? Effect.succeed(all) : Effect.fail("odd" as const)
       )
       const answers = yield* Effect.forEach(asked, (one) => Effect.either(even(one)), { concurrency: "unbounded" })
@@ -43,7 +41,7 @@ it.scoped("who asks while a turn is under way goes with the next one", () =>
   Effect.gen(function* () {
     const gate = yield* Deferred.make<void>()
     const turns: Array<number> = []
-    const ask = yield* together({ atOnce: 50, lanes: 1 }, (all: ReadonlyArray<number>) => {
+    const ask = yield* together(50, (all: ReadonlyArray<number>) => {
       turns.push(all.length)
       return Effect.as(Deferred.await(gate), all)
     })
