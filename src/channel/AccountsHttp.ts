@@ -94,7 +94,7 @@ const loginProblems = (codeField: string) => ({
     Effect.flatMap(DateTime.now, (now) =>
       Effect.fail<LoginProblem>(
         new Problem.TooMany({
-          message: "Too many logins without a success: the platform would take more for an attack.",
+          message: "Too many logins or codes without a success: the platform would take more for an attack.",
           retryAfter: Math.max(1, Math.ceil(DateTime.distance(now, nextAt) / 1000))
         })
       )

@@ -43,7 +43,7 @@ export class LinkedChannels extends Context.Tag("gatehouse/channel/LinkedChannel
   {
     /** Those of the channels that are linked to a phone and want a connection. */
     readonly logins: (ids: ReadonlyArray<ChannelId>) => Effect.Effect<ReadonlyMap<ChannelId, LinkedLogin>>
-    /** Stores what the platform said, in order; true when a message came in. */
+    /** Stores what the platform said, in order; true when there may be something to answer. */
     readonly hear: (login: LinkedLogin, events: ReadonlyArray<PlatformEvent>) => Effect.Effect<boolean>
     /** The connection was lost and is tried again. */
     readonly lost: (login: LinkedLogin, reason: string) => Effect.Effect<void>
@@ -130,7 +130,7 @@ export class LinkedChannels extends Context.Tag("gatehouse/channel/LinkedChannel
       const receipt = Effect.fn("LinkedChannels.receipt")(function* ({ id }: LinkedLogin, seen: ReceiptSeen) {
         const ids = seen.platformMessageIds
         const early = yield* receipts.known({ channelId: id, ids, direction: "outgoing" })
-        yield* Effect.forEach(
+        const ended = yield* Effect.forEach(
           early.filter((message) => !message.isSettled),
           (message) =>
             messages.sent(message, {
@@ -155,6 +155,7 @@ export class LinkedChannels extends Context.Tag("gatehouse/channel/LinkedChannel
             }))
           )
         }
+        return ended.some(Option.isSome)
       })
 
       const deleted = Effect.fn("LinkedChannels.deleted")(function* ({ id }: LinkedLogin, gone: MessageDeleted) {
@@ -187,7 +188,7 @@ export class LinkedChannels extends Context.Tag("gatehouse/channel/LinkedChannel
         yield* tell(id, [{ event: "chat.updated", data }])
       })
 
-      const alone = (login: LinkedLogin, event: Exclude<PlatformEvent, SeenMessage>) => {
+      const changed = (login: LinkedLogin, event: Exclude<PlatformEvent, SeenMessage | ReceiptSeen>) => {
         switch (event._tag) {
           case "QrShown":
             return show(login, "qr", event.qr, event.expiresAt)
@@ -195,8 +196,6 @@ export class LinkedChannels extends Context.Tag("gatehouse/channel/LinkedChannel
             return show(login, "pairing_code", event.code, event.expiresAt)
           case "Connected":
             return connected(login, event.address, event.username)
-          case "ReceiptSeen":
-            return receipt(login, event)
           case "MessageDeleted":
             return deleted(login, event)
           case "GroupChanged":
@@ -206,6 +205,12 @@ export class LinkedChannels extends Context.Tag("gatehouse/channel/LinkedChannel
           case "Closed":
             return Effect.void
         }
+      }
+
+      /** True when another reply is due. */
+      const alone = (login: LinkedLogin, event: Exclude<PlatformEvent, SeenMessage>): Effect.Effect<boolean> => {
+        if (event._tag === "ReceiptSeen") return receipt(login, event)
+        return Effect.as(changed(login, event), false)
       }
 
       const inOne = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.orDie(outbox.transaction(effect))
@@ -238,7 +243,10 @@ export class LinkedChannels extends Context.Tag("gatehouse/channel/LinkedChannel
           if (seen.length > 0) isNews = (yield* record(login, seen)) || isNews
           const [next] = others
           if (next !== undefined && !isSeen(next)) {
-            yield* inOne(Effect.flatMap(heard(login), (isOurs) => (isOurs ? alone(login, next) : Effect.void)))
+            const isNextDue = yield* inOne(
+              Effect.flatMap(heard(login), (isOurs) => (isOurs ? alone(login, next) : Effect.succeed(false)))
+            )
+            isNews = isNextDue || isNews
           }
           rest = others.slice(1)
         }

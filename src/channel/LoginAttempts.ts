@@ -6,12 +6,12 @@ import { loginsAllowed, loginWindow, nextLoginAt } from "./domain/LoginLimit.ts"
 /** Another login now would look like an attack to the platform. */
 export class TooManyLogins extends Data.TaggedError("TooManyLogins")<{ readonly nextAt: DateTime.Utc }> {}
 
-/** Notes a login that is about to be tried; a channel that is gone tries none. */
+/** Notes a password or a code that is about to be tried; a channel that is gone tries none. */
 export const loginAttempts = (repo: ChannelRepo) =>
-  Effect.fn("LoginAttempts.note")(function* ({ id }: Channel) {
+  Effect.fn("LoginAttempts.note")(function* ({ id }: Channel, by: "password" | "code") {
     const at = yield* DateTime.now
     const since = DateTime.subtractDuration(at, loginWindow)
-    const tried = yield* repo.tryLogin({ id, at, since, allowed: loginsAllowed })
+    const tried = yield* repo.tryLogin({ id, by, at, since, allowed: loginsAllowed })
     if (Option.exists(tried, ({ isAllowed }) => isAllowed)) return
     const oldest = Option.match(tried, { onNone: () => at, onSome: ({ oldest }) => oldest })
     return yield* new TooManyLogins({ nextAt: nextLoginAt(oldest) })

@@ -27,6 +27,7 @@ import stream from "./migrations/0037_stream.ts"
 import purchases from "./migrations/0039_purchases.ts"
 import refunds from "./migrations/0041_refunds.ts"
 import logins from "./migrations/0045_logins.ts"
+import codes from "./migrations/0050_codes.ts"
 
 /** The database cannot be brought up to date, in one line for the operator: nothing was changed. */
 export class MigrationFailed extends Data.TaggedError("MigrationFailed")<{
@@ -61,7 +62,8 @@ const loader = Migrator.fromRecord({
   "0037_stream": stream,
   "0039_purchases": purchases,
   "0041_refunds": refunds,
-  "0045_logins": logins
+  "0045_logins": logins,
+  "0050_codes": codes
 })
 
 const migrateLock = 7_426_001

@@ -118,6 +118,7 @@ CREATE TABLE channels (
   created_at timestamp with time zone NOT NULL,
   pacing text,
   login_attempts timestamp with time zone[] NOT NULL DEFAULT '{}'::timestamp with time zone[],
+  code_attempts timestamp with time zone[] NOT NULL DEFAULT '{}'::timestamp with time zone[],
   CONSTRAINT channels_pkey PRIMARY KEY (id),
   CONSTRAINT channels_platform_check CHECK ((platform = ANY (ARRAY['platform_a'::text, 'platform_b'::text]))),
   CONSTRAINT channels_status_check CHECK ((status = ANY (ARRAY['disconnected'::text, 'connecting'::text, 'qr_required'::text, 'two_factor_required'::text, 'challenge_required'::text, 'connected'::text, 'error'::text]))),

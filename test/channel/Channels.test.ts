@@ -126,6 +126,30 @@ layer(TestDatabase.layer)("Channels", (it) => {
     }
   )
 
+  it.effect("tries three codes an hour without a success, beside the logins by password", () =>
+    Effect.gen(function* () {
+      yield* noon
+      const channels = yield* Channels
+      const { id } = (yield* channels.create("Shop", "platform_b")).channel
+      const challenged = { username: "challenged", password }
+      const answer = (code: string) => channels.answerChallenge(id, challenged, Redacted.make(code))
+      const wrong = Effect.zipRight(Effect.flip(answer("000000")), TestClock.adjust("1 minute"))
+      const ask = channels.connect(id, challenged, Option.none())
+      yield* ask
+      yield* Effect.repeatN(wrong, 2)
+      const tooMany = yield* Effect.flip(answer("123456"))
+      assert.isTrue(
+        tooMany._tag === "TooManyLogins" && DateTime.formatIso(tooMany.nextAt) === "2026-03-01T13:00:00.000Z"
+      )
+      assert.strictEqual((yield* ask).status, "challenge_required")
+      yield* TestClock.adjust("57 minutes")
+      assert.strictEqual((yield* answer("123456")).status, "connected")
+      yield* ask
+      yield* Effect.repeatN(wrong, 1)
+      assert.strictEqual((yield* answer("123456")).status, "connected")
+    }).pipe(Effect.provide(Life.layer(new Life.World())))
+  )
+
   it.effect("disconnects once and keeps the session", () =>
     Effect.gen(function* () {
       const channels = yield* Channels

@@ -174,7 +174,7 @@ export class AccountsGroup extends HttpApiGroup.make("accounts")
           )
           .annotations({
             description:
-              "platform_b: `username` and `password`, with `verification_code` in the second step when a second factor is asked for; without them a disconnected channel goes on with the session that it kept. Three logins by password within an hour without a success, and the next is 429. Where the platform wants to see a person, he logs in himself, and `session` is what he then has: the `sessionid` cookie of the web, or the app's `Authorization` header. platform_a: nothing, for a QR code to scan, or `phone_number`, for a pairing code to type on that phone."
+              "platform_b: `username` and `password`, with `verification_code` in the second step when a second factor is asked for; without them a disconnected channel goes on with the session that it kept. Three logins by password within an hour without a success, and the next is 429; so it is with wrong codes. Where the platform wants to see a person, he logs in himself, and `session` is what he then has: the `sessionid` cookie of the web, or the app's `Authorization` header. platform_a: nothing, for a QR code to scan, or `phone_number`, for a pairing code to type on that phone."
           })
       )
       .addSuccess(LinkState)
@@ -210,7 +210,10 @@ export class AccountsGroup extends HttpApiGroup.make("accounts")
       .addError(BadGateway.wire)
       .addError(Unavailable.wire)
       .annotateContext(repeatable("never"))
-      .annotate(OpenApi.Summary, "Submit the code of a security checkpoint")
+      .annotate(
+        OpenApi.Summary,
+        "Submit the code of a security checkpoint; after three wrong ones within an hour the next is 429"
+      )
   )
   .add(
     HttpApiEndpoint.post("disconnectAccount")`/accounts/${accountPath}/disconnect`

@@ -1,8 +1,8 @@
 import { DateTime, Duration } from "effect"
 
 /**
- * Logins by password that a channel may try without a success in between: a platform takes many for an attack, and answers
- * with challenges and bans.
+ * Logins by password that a channel may try without a success in between, and as many codes of a second factor or a
+ * challenge: a platform takes more for an attack, and answers with challenges and bans.
  */
 export const loginsAllowed = 3
 export const loginWindow = Duration.hours(1)

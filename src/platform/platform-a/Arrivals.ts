@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto"
 import { Array, Effect, Order, Redacted, Schema } from "effect"
 import type { BinaryNode, SignalAuthState, SocketConfig } from "baileys"
+import { isNoConversation } from "./Addresses.ts"
 import type { AuthState } from "./AuthState.ts"
 import type { Library } from "./SilentLibrary.ts"
 
@@ -37,14 +38,20 @@ export const openArrivals = Effect.fn("Arrivals.open")(function* (library: Libra
   const stanzas = new WeakMap<Uint8Array, BinaryNode>()
   let order = (earlier.at(-1)?.order ?? 0) + 1
 
-  const keep = (ciphertext: Uint8Array, plaintext: Uint8Array) => {
-    const stanza = stanzas.get(ciphertext)
-    if (stanza === undefined) return
+  const keep = (keyId: string, stanza: BinaryNode, plaintext: Uint8Array) => {
     const messageId = stanza.attrs["id"] ?? ""
     const arrival = { order: order++, messageId, plaintext, stanza: library.encodeBinaryNode(stanza) }
-    const keyId = placeOf(ciphertext)
     known.set(keyId, arrival)
     auth.stage({ kind, keyId, value: write(arrival) })
+  }
+
+  /** What was never sealed is kept as it came. */
+  const keepPlain = (stanza: BinaryNode) => {
+    const { from = "", id = "" } = stanza.attrs
+    const keyId = placeOf(Buffer.from(`${from} ${id}`))
+    const isNews = !known.has(keyId) && !isNoConversation(from)
+    if (isNews) keep(keyId, stanza, new Uint8Array())
+    return isNews
   }
 
   const opening = async (
@@ -56,7 +63,8 @@ export const openArrivals = Effect.fn("Arrivals.open")(function* (library: Libra
     known.get(placeOf(ciphertext))?.plaintext ??
     inOne(signal, owner, async () => {
       const plaintext = await open()
-      keep(ciphertext, plaintext)
+      const stanza = stanzas.get(ciphertext)
+      if (stanza !== undefined) keep(placeOf(ciphertext), stanza, plaintext)
       return plaintext
     })
 
@@ -73,11 +81,11 @@ export const openArrivals = Effect.fn("Arrivals.open")(function* (library: Libra
 
   return {
     makeSignalRepository,
-    /** Before a stanza is opened. */
-    note: (stanza: BinaryNode) => {
-      for (const { content } of Array.isArray(stanza.content) ? stanza.content : []) {
-        if (content instanceof Uint8Array) stanzas.set(content, stanza)
-      }
+    /** Before the library has a stanza. True when it may have it only after a flush: it opens that one by itself. */
+    note: (stanza: BinaryNode): boolean => {
+      const parts = Array.isArray(stanza.content) ? stanza.content : []
+      for (const { content } of parts) if (content instanceof Uint8Array) stanzas.set(content, stanza)
+      return parts.some(({ tag }) => tag === "plaintext") && keepPlain(stanza)
     },
     /** The stanzas of an earlier connection that nobody stored, in their order. */
     again: Effect.forEach(

@@ -1,5 +1,17 @@
-import { DateTime, Duration, Effect, Exit, Mailbox, Option, Queue, Redacted, Runtime, Schema, type Scope } from "effect"
-import type { BinaryNode, ConnectionState } from "baileys"
+import {
+  DateTime,
+  Duration,
+  Effect,
+  Exit,
+  Mailbox,
+  Option,
+  Random,
+  Redacted,
+  Runtime,
+  Schema,
+  type Scope
+} from "effect"
+import type { BaileysEventMap, BinaryNode, ConnectionState } from "baileys"
 import { Closed, Connected, PairingCodeShown, type PlatformEvent, QrShown } from "../domain/PlatformEvent.ts"
 import type { PlatformFailure, PushConnection, PushLogin } from "../Platform.ts"
 import type { SessionVault } from "../SessionVault.ts"
@@ -10,6 +22,7 @@ import { endOf } from "./ClosePolicy.ts"
 import { asked, failure, makeOutgoing } from "./Outgoing.ts"
 import type { PlatformAConfig } from "./PlatformAConfig.ts"
 import { quietLogger } from "./QuietLogger.ts"
+import { shortMemories } from "./ShortMemory.ts"
 import type { Library } from "./SilentLibrary.ts"
 import { translate } from "./Translate.ts"
 
@@ -17,6 +30,9 @@ import { translate } from "./Translate.ts"
 const firstQr = Duration.seconds(60)
 const nextQr = Duration.seconds(20)
 const pairingCodeLives = Duration.seconds(160)
+
+/** Milliseconds between two signs of life: sessions that began together do not all give them together. */
+const keepAliveEvery = [25_000, 30_000] as const
 
 /** How long what is stored may be kept beside: until the session changes anyway, or so long. */
 const tidyAfter = "1 second"
@@ -47,13 +63,16 @@ export const openConnection = Effect.fn("PlatformA.connect")(function* (
   const arrivals = yield* openArrivals(library, auth)
   const again = yield* arrivals.again
   const events = yield* Mailbox.make<PlatformEvent>()
-  const untidy = yield* Queue.sliding<void>(1)
+  const scope = yield* Effect.scope
+  const clock = yield* Effect.clock
+  const keepAliveIntervalMs = yield* Random.nextIntBetween(...keepAliveEvery)
   /** Messages that are stored when so many of the events are. */
   const unstored: Array<{ readonly upTo: number; readonly messageIds: ReadonlyArray<string> }> = []
   let told = 0
   let kept = 0
   let shown = 0
   let isClosed = false
+  let isTidying = false
 
   const socket = yield* Effect.try({
     try: () =>
@@ -66,6 +85,8 @@ export const openConnection = Effect.fn("PlatformA.connect")(function* (
         markOnlineOnConnect: false,
         syncFullHistory: false,
         emitOwnEvents: false,
+        keepAliveIntervalMs,
+        ...shortMemories(library, clock),
         ...Option.match(config.qrLives, {
           onNone: () => ({}),
           onSome: (lives) => ({ qrTimeout: Duration.toMillis(lives) })
@@ -131,13 +152,22 @@ export const openConnection = Effect.fn("PlatformA.connect")(function* (
     if (update.connection === "close") close(codeOf(update))
   }
 
+  const tidy = Effect.sleep(tidyAfter).pipe(
+    Effect.zipRight(Effect.sync(() => (isTidying = false))),
+    Effect.zipRight(auth.flush),
+    Effect.catchTag("NotOwner", () => Effect.void),
+    Effect.forkIn(scope)
+  )
+
   const letGo = () => {
     while (unstored[0] !== undefined && unstored[0].upTo <= kept) {
-      if (arrivals.letGo(unstored.shift()?.messageIds ?? [])) Queue.unsafeOffer(untidy, undefined)
+      if (!arrivals.letGo(unstored.shift()?.messageIds ?? []) || isTidying) continue
+      isTidying = true
+      fork(tidy)
     }
   }
 
-  socket.ev.process(async (batch) => {
+  const hear = async (batch: Partial<BaileysEventMap>) => {
     if (batch["creds.update"] !== undefined) await save()
     for (const event of translate(library, batch, personOf(auth.creds.me?.id ?? ""))) {
       if (event._tag === "SeenMessage") outgoing.heardFrom(event.chatId)
@@ -147,23 +177,33 @@ export const openConnection = Effect.fn("PlatformA.connect")(function* (
     if (messageIds.length > 0) unstored.push({ upTo: told, messageIds })
     letGo()
     if (batch["connection.update"] !== undefined) await connectionChanged(batch["connection.update"])
+  }
+
+  /** The library does not wait for who listens: the end of a connection must not overtake the credentials before it. */
+  let heard = Promise.resolve()
+  socket.ev.process((batch) => {
+    heard = heard.then(() => hear(batch)).catch(() => socket.end(undefined))
   })
 
-  socket.ws.prependListener("CB:message", (stanza: BinaryNode) => arrivals.note(stanza))
+  /** The library has a message after us, and one that it opens by itself after that was written. */
+  const readers = socket.ws.listeners("CB:message")
+  let handed = Promise.resolve()
+  const hand = async (stanza: BinaryNode) => {
+    if (arrivals.note(stanza)) await run(auth.flush)
+    readers.forEach((read) => read(stanza))
+  }
+  socket.ws.removeAllListeners("CB:message")
+  socket.ws.on("CB:message", (stanza: BinaryNode) => {
+    handed = handed.then(() => hand(stanza)).catch(() => socket.end(undefined))
+  })
   socket.ws.once("CB:success", () => again.forEach((stanza) => socket.ws.emit("CB:message", stanza)))
 
   yield* Effect.addFinalizer(() => Effect.ignoreLogged(auth.flush))
-  yield* Queue.take(untidy).pipe(
-    Effect.zipRight(Effect.sleep(tidyAfter)),
-    Effect.zipRight(auth.flush),
-    Effect.forever,
-    Effect.catchTag("NotOwner", () => Effect.void),
-    Effect.forkScoped
-  )
   yield* Effect.addFinalizer(() =>
     Effect.promise(async () => {
       close(Option.none())
       await socket.end(undefined)
+      await heard
     }).pipe(Effect.interruptible, Effect.timeout("5 seconds"), Effect.ignoreLogged)
   )
 

@@ -64,19 +64,37 @@ it.live(
   60_000
 )
 
-it.live(
-  "a message that nobody has stored when the program dies arrives again, although the platform knows that it arrived",
-  () =>
+it.live("a phone that has linked us stays linked, however slowly the session is stored", () =>
+  withSide((side) =>
+    Effect.gen(function* () {
+      side.vault.busy.for = "300 millis"
+      yield* linked(side, "one", phone)
+    })
+  )
+)
+
+const inGroup = (side: Side) =>
+  Effect.map(side.control("POST", "/groups", { subject: "Crew", members: [phone, ann] }), ({ body }) => ({
+    group: body.id
+  }))
+
+it.live.each([
+  ["a message", () => Effect.succeed({})],
+  ["a message to a group, which is not sealed,", inGroup]
+] as const)(
+  "%s that nobody has stored when the program dies arrives again, although the platform knows that it arrived",
+  ([, place]) =>
     withSide((side, anew) =>
       Effect.gen(function* () {
+        const where = yield* place(side)
         const confirmed = Effect.map(side.control("GET", "/confirmed"), ({ body }) => body)
         const wasConfirmed = (id: string) => (ids: ReadonlyArray<{ readonly id: string }>) =>
           ids.some((one) => one.id === id)
         const { body: lost } = yield* Effect.scoped(
           Effect.gen(function* () {
             yield* linked(side, "one", phone)
-            yield* say(side, "stored before")
-            const message = yield* say(side, "not stored")
+            yield* say(side, "stored before", where)
+            const message = yield* say(side, "not stored", where)
             yield* until(confirmed, wasConfirmed(message.body.id))
             return message
           })
@@ -105,7 +123,7 @@ it.live(
             Effect.gen(function* () {
               const connection = yield* connect("one")
               yield* nextEvent(connection, "Connected")
-              yield* say(side, "later")
+              yield* say(side, "later", where)
               return yield* nextEvent(connection, "SeenMessage")
             })
           )

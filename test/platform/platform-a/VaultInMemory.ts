@@ -1,7 +1,7 @@
-import { Effect, Layer, Option, Redacted } from "effect"
+import { type Duration, Effect, Layer, Option, Redacted } from "effect"
 import { NotOwner, SessionVault } from "../../../src/platform/SessionVault.ts"
 
-/** Sessions of channels that live no longer than the value; `writes` counts what was stored. */
+/** Sessions of channels that live no longer than the value; to store credentials takes as long as `busy` says. */
 export const makeVault = () => {
   const credentials = new Map<string, string>()
   const keys = new Map<string, string>()
@@ -11,6 +11,7 @@ export const makeVault = () => {
     epochs.set(channelId, epoch)
     return epoch
   }
+  const busy: { for: Duration.DurationInput } = { for: 0 }
   const layer = Layer.succeed(
     SessionVault,
     SessionVault.of({
@@ -43,7 +44,7 @@ export const makeVault = () => {
             else keys.set(`${channelId}/${kind}/${keyId}`, value)
           }
           return Effect.void
-        }),
+        }).pipe(Option.isSome(changes.credentials) ? Effect.delay(busy.for) : (now) => now),
       forget: (channelId) =>
         Effect.sync(() => {
           next(channelId)
@@ -52,5 +53,5 @@ export const makeVault = () => {
         })
     })
   )
-  return { layer, credentials, keys }
+  return { layer, credentials, keys, busy }
 }
