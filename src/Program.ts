@@ -46,6 +46,7 @@ import * as ChatCompletions from "./reply/chat-completions/ChatCompletions.ts"
 import * as Database from "./sql/Database.ts"
 import * as EmbeddedPostgres from "./sql/EmbeddedPostgres.ts"
 import * as Migrations from "./sql/Migrations.ts"
+import * as FirstStatistics from "./sql/FirstStatistics.ts"
 import * as Retention from "./sql/Retention.ts"
 import { Credentials } from "./store/Credentials.ts"
 import { CredentialsHttp } from "./store/CredentialsHttp.ts"
@@ -244,7 +245,7 @@ export const server = (
   Server.layer({ host: settings.host, port: settings.port, trustProxy: settings.trustProxy }).pipe(
     Layer.provide([managementApi, gatewayApi, Shortcuts.layer, Mutations.layer]),
     Layer.provide(Security.layer),
-    Layer.provide([firstStart(settings, announce), Retention.layer(settings.retentionDays)]),
+    Layer.provide([firstStart(settings, announce), FirstStatistics.layer, Retention.layer(settings.retentionDays)]),
     Layer.provide(services(settings, secrets)),
     Layer.provide(migrated(settings, { visitor: false })),
     Layer.provide(untraced)

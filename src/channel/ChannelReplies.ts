@@ -11,6 +11,9 @@ import { TypingSigns } from "./TypingSigns.ts"
 
 type Asked = Parameters<typeof MessageRepo.Service.windows>[0][number]
 
+/** Conversations that are read by one statement. */
+const windowsAtOnce = 64
+
 const idOf = Schema.decodeSync(ChannelId)
 
 /** The channel as the auto-reply flow sees it. */
@@ -49,9 +52,9 @@ export const layer = Layer.scoped(
       const byPosition = Array.groupBy(rows, ({ nth }) => String(nth))
       return asked.map((_, index) => byPosition[String(index + 1)] ?? [])
     })
-    const windowTogether = yield* together({ atOnce: 64, lanes: 2 }, windows)
+    const windowTogether = yield* together(windowsAtOnce, windows)
 
-    const window = Effect.fn("ChannelReplies.window")(function* (
+    const window = Effect.fnUntraced(function* (
       accountId: string,
       chatId: string,
       upTo: Option.Option<string>,
@@ -67,7 +70,7 @@ export const layer = Layer.scoped(
       chats: replyChats,
       hold: (keys) => chats.hold(keysOf(keys)),
       messages: (ids) =>
-        Effect.map(repo.byIds(ids), (found) =>
+        Effect.map(repo.texts(ids), (found) =>
           found.map(({ body, id, timestamp, type }) => ({ id, type, body, writtenAt: timestamp }))
         ),
       window,

@@ -21,8 +21,11 @@ const Login = Schema.Struct({
   username: Schema.OptionFromNullOr(Schema.String),
   lastError: Schema.OptionFromNullOr(Schema.String),
   sessionSealed: Schema.String,
-  connectedAt: Schema.OptionFromNullOr(Schema.DateTimeUtcFromDate)
+  connectedAt: Schema.OptionFromNullOr(Schema.DateTimeUtcFromDate),
+  isCodeRight: Schema.Boolean
 })
+
+const triesOf = { password: "login_attempts", code: "code_attempts" }
 
 const Turn = Schema.Struct({
   id: ChannelId,
@@ -154,22 +157,23 @@ export class ChannelRepo extends Effect.Service<ChannelRepo>()("gatehouse/channe
       Effect.asVoid,
       Effect.orDie
     )
-    /** Notes a login that is about to be tried, when there were fewer than so many since then. */
+    /** Notes a password or code that is about to be tried, when there were fewer than so many since then. */
     const tryLogin = Effect.fn("ChannelRepo.tryLogin")(
       SqlSchema.findOne({
         Request: Schema.Struct({
           id: ChannelId,
+          by: Schema.Literal("password", "code"),
           at: Schema.DateTimeUtcFromDate,
           since: Schema.DateTimeUtcFromDate,
           allowed: Schema.Int
         }),
         Result: Schema.Struct({ isAllowed: Schema.Boolean, oldest: Schema.DateTimeUtcFromDate }),
-        execute: ({ allowed, at, id, since }) => sql`
+        execute: ({ allowed, at, by, id, since }) => sql`
           WITH recent AS (
-            SELECT id, ARRAY(SELECT a FROM unnest(login_attempts) a WHERE a > ${since} ORDER BY a) AS attempts
+            SELECT id, ARRAY(SELECT a FROM unnest(${sql(triesOf[by])}) a WHERE a > ${since} ORDER BY a) AS attempts
             FROM channels WHERE id = ${id} FOR UPDATE
           ), noted AS (
-            UPDATE channels SET login_attempts = attempts || ${at}::timestamptz FROM recent
+            UPDATE channels SET ${sql(triesOf[by])} = attempts || ${at}::timestamptz FROM recent
             WHERE channels.id = recent.id AND cardinality(attempts) < ${allowed} RETURNING channels.id
           )
           SELECT EXISTS (SELECT FROM noted) AS is_allowed, coalesce(attempts[1], ${at}::timestamptz) AS oldest FROM recent`
@@ -181,12 +185,13 @@ export class ChannelRepo extends Effect.Service<ChannelRepo>()("gatehouse/channe
       SqlSchema.findOne({
         Request: Login,
         Result: Channel,
-        execute: ({ connectedAt, id, lastError, sessionSealed, status, username }) => sql`
+        execute: ({ connectedAt, id, isCodeRight, lastError, sessionSealed, status, username }) => sql`
           UPDATE channels SET status = ${status}, last_error = ${lastError}, session_sealed = ${sessionSealed},
             poll_cursor = CASE WHEN username = coalesce(${username}::text, username) THEN poll_cursor END,
             username = coalesce(${username}::text, username),
             connected_at = coalesce(${connectedAt}::timestamptz, connected_at),
             login_attempts = CASE WHEN ${connectedAt}::timestamptz IS NULL THEN login_attempts ELSE '{}' END,
+            code_attempts = CASE WHEN ${isCodeRight} THEN '{}' ELSE code_attempts END,
             login_count = login_count + 1, paused_until = NULL, frozen_until = NULL, setbacks = 0
           WHERE id = ${id} RETURNING *`
       }),

@@ -136,7 +136,7 @@ export class Channels extends Context.Tag("gatehouse/channel/Channels")<
       })
 
       const applyStep = Effect.fn("Channels.applyStep")(
-        function* ({ id }: Channel, step: LoginStep) {
+        function* ({ id }: Channel, step: LoginStep, by: "password" | "code") {
           const now = yield* DateTime.now
           const isConnected = step._tag === "Connected"
           const changed = yield* repo.login({
@@ -146,7 +146,8 @@ export class Channels extends Context.Tag("gatehouse/channel/Channels")<
             lastError:
               step._tag === "ManualActionRequired" ? Option.some(`manual action needed: ${step.url}`) : Option.none(),
             sessionSealed: yield* seal.seal(step.session, id),
-            connectedAt: isConnected ? Option.some(now) : Option.none()
+            connectedAt: isConnected ? Option.some(now) : Option.none(),
+            isCodeRight: isConnected || by === "code"
           })
           if (Option.isNone(changed)) return yield* new ChannelNotFound()
           if (isConnected) yield* tell(changed.value, "connection.connected")
@@ -159,7 +160,8 @@ export class Channels extends Context.Tag("gatehouse/channel/Channels")<
       /** One login of a channel at a time; what the platform objects to is noted on the channel. */
       const through = Effect.fn("Channels.through")(function* (
         channel: Channel,
-        login: Effect.Effect<LoginStep, PlatformFailure>
+        login: Effect.Effect<LoginStep, PlatformFailure>,
+        by: "password" | "code"
       ) {
         if (underWay.has(channel.id)) {
           return yield* new ChannelStateForbids({ message: "Another login of this channel is under way." })
@@ -174,7 +176,7 @@ export class Channels extends Context.Tag("gatehouse/channel/Channels")<
           ),
           Effect.ensuring(Effect.sync(() => underWay.delete(channel.id)))
         )
-        const changed = yield* applyStep(channel, step)
+        const changed = yield* applyStep(channel, step, by)
         if (changed.status === "connected") yield* queue.release(channel.id)
         yield* waker.wake(channel.id)
         return changed
@@ -197,8 +199,9 @@ export class Channels extends Context.Tag("gatehouse/channel/Channels")<
         const pending = yield* pendingSession(channel)
         const isSecondStep = channel.status === "two_factor_required" && Option.isSome(pending)
         const code = isSecondStep ? verificationCode : Option.none()
-        if (Option.isNone(code)) yield* mayLogIn(channel)
-        return yield* through(channel, platform.login({ credentials, pending, verificationCode: code }))
+        const by = Option.isSome(code) ? "code" : "password"
+        yield* mayLogIn(channel, by)
+        return yield* through(channel, platform.login({ credentials, pending, verificationCode: code }), by)
       })
 
       const importSession = Effect.fn("Channels.importSession")(function* (
@@ -207,7 +210,7 @@ export class Channels extends Context.Tag("gatehouse/channel/Channels")<
       ) {
         const channel = yield* platformB(id)
         const pending = yield* pendingSession(channel)
-        return yield* through(channel, platform.importSession({ text, pending }))
+        return yield* through(channel, platform.importSession({ text, pending }), "password")
       })
 
       const answerChallenge = Effect.fn("Channels.answerChallenge")(function* (
@@ -220,7 +223,8 @@ export class Channels extends Context.Tag("gatehouse/channel/Channels")<
         if (channel.status !== "challenge_required" || Option.isNone(pending)) {
           return yield* new ChannelStateForbids({ message: "The platform asks this channel no challenge." })
         }
-        return yield* through(channel, platform.answerChallenge({ credentials, pending: pending.value, code }))
+        yield* mayLogIn(channel, "code")
+        return yield* through(channel, platform.answerChallenge({ credentials, pending: pending.value, code }), "code")
       })
 
       const resume = Effect.fn("Channels.resume")(function* (id: string) {

@@ -14,6 +14,13 @@ const WindowRow = Schema.Struct({
   type: MessageType,
   body: Schema.String
 })
+const Text = Schema.Struct({
+  id: Schema.String,
+  type: MessageType,
+  body: Schema.String,
+  timestamp: Schema.DateTimeUtcFromDate
+})
+const Own = Schema.Struct({ id: MessageId, isOpen: Schema.Boolean })
 const Unsent = Schema.Struct({ ...Message.fields, isOpening: Schema.Boolean })
 const Mark = Schema.OptionFromNullOr(Schema.DateTimeUtcFromDate)
 const MarksRow = Schema.Struct({ latest: Mark, perMinute: Mark, perHour: Mark, perDay: Mark, newChats: Mark })
@@ -65,13 +72,24 @@ export class MessageRepo extends Effect.Service<MessageRepo>()("gatehouse/channe
       }),
       Effect.orDie
     )
-    /** Which of these client ids are ids of outgoing messages of the channel. */
+    /** What was written, of each message. */
+    const texts = Effect.fn("MessageRepo.texts")(
+      SqlSchema.findAll({
+        Request: Schema.Array(Schema.String),
+        Result: Text,
+        execute: (ids) => sql`/* prepared: message_texts */
+          SELECT id, type, body, timestamp FROM messages WHERE id = ANY(${ids}::uuid[])`
+      }),
+      Effect.orDie
+    )
+    /** Which of these client ids are ids of outgoing messages of the channel, and whether they are known to be sent. */
     const ownAmong = Effect.fn("MessageRepo.ownAmong")(
       SqlSchema.findAll({
         Request: Schema.Struct({ channelId: ChannelId, ids: Schema.Array(Schema.String) }),
-        Result: Message,
-        execute: ({ channelId, ids }) => sql`
-          SELECT * FROM messages WHERE channel_id = ${channelId} AND id::text = ANY(${ids}) AND direction = 'outgoing'`
+        Result: Own,
+        execute: ({ channelId, ids }) => sql`/* prepared: messages_own_among */
+          SELECT id, status IN ('queued', 'sending') AS is_open FROM messages
+          WHERE channel_id = ${channelId} AND id = ANY(${ids}::uuid[]) AND direction = 'outgoing'`
       }),
       Effect.orDie
     )
@@ -117,19 +135,23 @@ export class MessageRepo extends Effect.Service<MessageRepo>()("gatehouse/channe
       }),
       Effect.orDie
     )
-    /** The oldest that is first in its chat and does not wait for a later moment. */
+    /** Of each channel the oldest that is first in its chat and does not wait for a later moment. */
     const nextUnsent = Effect.fn("MessageRepo.nextUnsent")(
-      SqlSchema.findOne({
-        Request: Schema.Struct({ channelId: ChannelId, now: Schema.DateTimeUtcFromDate }),
+      SqlSchema.findAll({
+        Request: Schema.Array(Schema.Struct({ channelId: ChannelId, now: Schema.DateTimeUtc })),
         Result: Unsent,
-        execute: ({ channelId, now }) => sql`
+        execute: (asked) => sql`/* prepared: messages_next_unsent */
           SELECT m.*, m.chat_id NOT LIKE 'pb:%' AND NOT EXISTS (
             SELECT 1 FROM chats c WHERE c.channel_id = m.channel_id AND c.chat_id = m.chat_id) AS is_opening
-          FROM messages m WHERE m.channel_id = ${channelId} AND m.status IN ('queued', 'sending')
-          AND (m.not_before IS NULL OR m.not_before <= ${now} OR m.status = 'sending')
-          AND NOT EXISTS (SELECT 1 FROM messages e WHERE e.channel_id = m.channel_id AND e.chat_id = m.chat_id
-            AND e.id < m.id AND e.status IN ('queued', 'sending'))
-          ORDER BY m.id LIMIT 1`
+          FROM unnest(${asked.map(({ channelId }) => channelId)}::uuid[],
+            ${asked.map(({ now }) => now)}::timestamptz[]) AS k (channel_id, now)
+          CROSS JOIN LATERAL (
+            SELECT * FROM messages m WHERE m.channel_id = k.channel_id AND m.status IN ('queued', 'sending')
+            AND (m.not_before IS NULL OR m.not_before <= k.now OR m.status = 'sending')
+            AND NOT EXISTS (SELECT 1 FROM messages e WHERE e.channel_id = m.channel_id AND e.chat_id = m.chat_id
+              AND e.id < m.id AND e.status IN ('queued', 'sending'))
+            ORDER BY m.id LIMIT 1
+          ) m`
       }),
       Effect.orDie
     )
@@ -239,6 +261,7 @@ export class MessageRepo extends Effect.Service<MessageRepo>()("gatehouse/channe
       insert,
       byId,
       byIds,
+      texts,
       ownAmong,
       page,
       windows,

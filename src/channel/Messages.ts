@@ -1,11 +1,10 @@
-import { Array, Context, DateTime, Effect, Layer, Option } from "effect"
+import { Array, Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import { nextId } from "../kit/Id.ts"
 import { together } from "../kit/Together.ts"
 import type { SentMessage } from "../platform/Platform.ts"
 import type { SeenMessage } from "../platform/domain/PlatformEvent.ts"
 import { AiLogs } from "../reply/AiLogs.ts"
 import { Outbox } from "../webhook/Outbox.ts"
-import { ChannelWaker } from "./ChannelWaker.ts"
 import * as ChatEvents from "./ChatEvents.ts"
 import { ChatRepo } from "./ChatRepo.ts"
 import type { Channel, ChannelId } from "./domain/Channel.ts"
@@ -22,8 +21,11 @@ export interface NewMessage {
   readonly source: "api" | "ai"
 }
 
-/** Messages that are noted as sent by one transaction, and transactions at a time. */
-const noting = { atOnce: 64, lanes: 2 }
+/** Other apps give their messages ids of other kinds. */
+const isId = Schema.is(MessageId)
+
+/** Messages that are noted as sent by one transaction. */
+const notedAtOnce = 64
 
 /**
  * Stored messages and what follows from them (gateway specification, part 6; contract, part 4 "Chats and messages"):
@@ -34,7 +36,7 @@ export class Messages extends Context.Tag("gatehouse/channel/Messages")<
   {
     /**
      * Stores what a poll saw together with `progress`, the writes that must commit with it; when that says false, nothing
-     * is stored. True when something came in.
+     * is stored. True when there may be something to answer.
      */
     readonly record: (
       channel: Channel,
@@ -45,9 +47,10 @@ export class Messages extends Context.Tag("gatehouse/channel/Messages")<
     readonly queue: (message: NewMessage) => Effect.Effect<Message>
     /** The same for several, in their order. */
     readonly queueAll: (messages: ReadonlyArray<NewMessage>) => Effect.Effect<ReadonlyArray<Message>>
-    /** The platform has it: once, with its event. */
-    readonly sent: (message: Message, sent: SentMessage) => Effect.Effect<void>
-    readonly failed: (message: Message, reason: string) => Effect.Effect<void>
+    /** The platform has it: once, with its event. Answers the chat where another reply is due thereby. */
+    readonly sent: (message: Message, sent: SentMessage) => Effect.Effect<Option.Option<string>>
+    /** It will not be sent. Answers the same. */
+    readonly failed: (message: Message, reason: string) => Effect.Effect<Option.Option<string>>
     readonly page: (
       channelId: ChannelId,
       chatId: string,
@@ -62,29 +65,31 @@ export class Messages extends Context.Tag("gatehouse/channel/Messages")<
       const chats = yield* ChatRepo
       const outbox = yield* Outbox
       const replies = yield* AiLogs
-      const waker = yield* ChannelWaker
       const watch = yield* SendWatch
       const sentMessages = yield* SentMessages
       const { publish, touch } = yield* ChatEvents.make
 
       const rowOf = Effect.fn("Messages.rowOf")(function* (channel: Channel, seen: SeenMessage) {
         const isIncoming = seen.direction === "incoming"
-        const message = Message.make({
-          id: MessageId.make(yield* nextId),
-          channelId: channel.id,
-          chatId: seen.chatId,
-          chatType: seen.chatType,
-          platformMessageId: Option.some(seen.platformMessageId),
-          direction: seen.direction,
-          type: seen.type,
-          sender: seen.sender,
-          recipient: seen.recipient,
-          body: seen.body.replaceAll("\0", ""),
-          status: isIncoming ? "delivered" : "sent",
-          error: Option.none(),
-          source: isIncoming ? "platform" : "manual",
-          timestamp: seen.timestamp
-        })
+        const message = Message.make(
+          {
+            id: MessageId.make(yield* nextId),
+            channelId: channel.id,
+            chatId: seen.chatId,
+            chatType: seen.chatType,
+            platformMessageId: Option.some(seen.platformMessageId),
+            direction: seen.direction,
+            type: seen.type,
+            sender: seen.sender,
+            recipient: seen.recipient,
+            body: seen.body.replaceAll("\0", ""),
+            status: isIncoming ? "delivered" : "sent",
+            error: Option.none(),
+            source: isIncoming ? "platform" : "manual",
+            timestamp: seen.timestamp
+          },
+          true
+        )
         return message
       })
 
@@ -93,19 +98,25 @@ export class Messages extends Context.Tag("gatehouse/channel/Messages")<
         seen: ReadonlyArray<SeenMessage>
       ) {
         const clientIds = seen.flatMap(({ clientId, direction }) =>
-          direction === "outgoing" ? Option.toArray(clientId) : []
+          direction === "outgoing" ? Option.toArray(Option.filter(clientId, isId)) : []
         )
-        if (clientIds.length === 0) return seen
-        const own = new Map(
-          (yield* repo.ownAmong({ channelId: channel.id, ids: clientIds })).map((row) => [row.id, row])
+        if (clientIds.length === 0) return { foreign: seen, isNextDue: false }
+        const own = yield* repo.ownAmong({ channelId: channel.id, ids: clientIds })
+        const known = new Set<string>(own.map(({ id }) => id))
+        const isOwn = ({ clientId, direction }: SeenMessage) =>
+          direction === "outgoing" && Option.exists(clientId, (id) => known.has(id))
+        const open = own.filter(({ isOpen }) => isOpen).map(({ id }) => id)
+        const byId = new Map<string, Message>(
+          (open.length === 0 ? [] : yield* repo.byIds(open)).map((message) => [message.id, message])
         )
-        const rowOfSeen = ({ clientId, direction }: SeenMessage) =>
-          direction === "outgoing"
-            ? Option.flatMapNullable(clientId, (id) => own.get(MessageId.make(id, { disableValidation: true })))
-            : Option.none()
-        const noted = seen.flatMap((sent) => Option.toArray(rowOfSeen(sent)).map((message) => ({ message, sent })))
-        yield* sentMessages.note(noted)
-        return seen.filter((message) => Option.isNone(rowOfSeen(message)))
+        const noted = seen.filter(isOwn).flatMap((sent) =>
+          Option.toArray(Option.flatMapNullable(sent.clientId, (id) => byId.get(id))).map((message) => ({
+            message,
+            sent
+          }))
+        )
+        const ended = yield* sentMessages.note(noted)
+        return { foreign: seen.filter((message) => !isOwn(message)), isNextDue: ended.size > 0 }
       })
 
       const learnNames = ({ id, platform }: Channel, stored: ReadonlyArray<Message>) =>
@@ -118,8 +129,8 @@ export class Messages extends Context.Tag("gatehouse/channel/Messages")<
       const store = Effect.fn("Messages.store")(
         function* (channel: Channel, seen: ReadonlyArray<SeenMessage>, progress: Effect.Effect<boolean>) {
           if (!(yield* progress)) return false
-          const foreign = yield* reconcileOwn(channel, seen)
-          if (foreign.length === 0) return false
+          const { foreign, isNextDue } = yield* reconcileOwn(channel, seen)
+          if (foreign.length === 0) return isNextDue
           const rows = yield* Effect.forEach(foreign, (message) => rowOf(channel, message))
           const createdAt = yield* DateTime.now
           const isNew = yield* repo.insert(rows.map((row) => ({ ...row, createdAt })))
@@ -139,7 +150,7 @@ export class Messages extends Context.Tag("gatehouse/channel/Messages")<
           const incoming = stored.filter(({ direction }) => direction === "incoming")
           yield* replies.request(incoming.map(({ chatId, id }) => ({ accountId: channel.id, chatId, messageId: id })))
           yield* Effect.forEach(stored, count, { discard: true })
-          return incoming.length > 0
+          return isNextDue || incoming.length > 0
         },
         (effect) => outbox.transaction(effect),
         Effect.orDie
@@ -158,25 +169,28 @@ export class Messages extends Context.Tag("gatehouse/channel/Messages")<
         const found = new Map((yield* chats.byIds(addressed)).map((chat) => [`${chat.channelId} ${chat.chatId}`, chat]))
         const queued = addressed.map(({ body, channelId, chatId, id, source, to }) => {
           const chat = Option.fromNullable(found.get(`${channelId} ${chatId}`))
-          return Message.make({
-            id,
-            channelId,
-            chatId,
-            chatType: Option.match(chat, { onNone: () => "private" as const, onSome: ({ type }) => type }),
-            platformMessageId: Option.none(),
-            direction: "outgoing",
-            type: "text",
-            sender: Option.none(),
-            recipient: Option.match(chat, {
-              onNone: () => Option.some(to.replace(/^pbuser:/, "")),
-              onSome: ({ name }) => name
-            }),
-            body,
-            status: "queued",
-            error: Option.none(),
-            source,
-            timestamp: now
-          })
+          return Message.make(
+            {
+              id,
+              channelId,
+              chatId,
+              chatType: Option.match(chat, { onNone: () => "private" as const, onSome: ({ type }) => type }),
+              platformMessageId: Option.none(),
+              direction: "outgoing",
+              type: "text",
+              sender: Option.none(),
+              recipient: Option.match(chat, {
+                onNone: () => Option.some(to.replace(/^pbuser:/, "")),
+                onSome: ({ name }) => name
+              }),
+              body,
+              status: "queued",
+              error: Option.none(),
+              source,
+              timestamp: now
+            },
+            true
+          )
         })
         const isNew = yield* repo.insert(queued.map((message) => ({ ...message, createdAt: now })))
         return yield* Effect.forEach(queued, (message) =>
@@ -186,22 +200,16 @@ export class Messages extends Context.Tag("gatehouse/channel/Messages")<
 
       const queue = (input: NewMessage) => Effect.map(queueAll([input]), Array.unsafeGet(0))
 
-      /** The next reply of the chat may be due. */
-      const settled = Effect.fn("Messages.settled")(function* (message: Message, isNextDue: boolean) {
-        yield* watch.settle(message.id)
-        if (isNextDue) yield* waker.wake(message.channelId)
-      })
-
-      const noteTogether = yield* together(noting, (all: ReadonlyArray<Noted>) =>
+      const noteTogether = yield* together(notedAtOnce, (all: ReadonlyArray<Noted>) =>
         Effect.orDie(outbox.transaction(sentMessages.note(all))).pipe(
-          Effect.map((ended) => all.map(({ message }) => ended.has(message.id)))
+          Effect.map((ended) => all.map(({ message }) => Option.fromNullable(ended.get(message.id))))
         )
       )
 
       const failed = (message: Message, reason: string) =>
         Effect.zipRight(
           repo.move(message.id, "failed", Option.some(reason)),
-          message.source === "ai" ? replies.unsent(message.id, reason) : Effect.succeed(false)
+          message.source === "ai" ? replies.unsent(message.id, reason) : Effect.succeedNone
         ).pipe((change) => Effect.orDie(outbox.transaction(change)))
 
       return Messages.of({
@@ -209,10 +217,8 @@ export class Messages extends Context.Tag("gatehouse/channel/Messages")<
           seen.length === 0 ? Effect.as(progress, false) : store(channel, seen, progress),
         queue,
         queueAll,
-        sent: (message, sent) =>
-          Effect.flatMap(noteTogether({ message, sent }), (isNextDue) => settled(message, isNextDue)),
-        failed: (message, reason) =>
-          Effect.flatMap(failed(message, reason), (isNextDue) => settled(message, isNextDue)),
+        sent: (message, sent) => Effect.zipLeft(noteTogether({ message, sent }), watch.settle(message.id)),
+        failed: (message, reason) => Effect.zipLeft(failed(message, reason), watch.settle(message.id)),
         page: (channelId, chatId, { before, limit }) =>
           repo.page({ channelId, chatId, before: Option.getOrNull(before), limit })
       })

@@ -11,8 +11,8 @@ interface Sending {
   readonly at: DateTime.Utc
 }
 
-/** Replies that are judged by one transaction, and transactions at a time. */
-const judging = { atOnce: 64, lanes: 2 }
+/** Replies that are judged by one transaction. */
+const judgedAtOnce = 64
 
 /** The last look at a message before the platform is asked. */
 export class SendGate extends Context.Tag("gatehouse/channel/SendGate")<
@@ -51,7 +51,7 @@ export class SendGate extends Context.Tag("gatehouse/channel/SendGate")<
         (effect) => outbox.transaction(effect),
         Effect.orDie
       )
-      const judge = yield* together(judging, judged)
+      const judge = yield* together(judgedAtOnce, judged)
 
       return SendGate.of({
         begin: (unsent, at) =>

@@ -1,4 +1,5 @@
 import { Context, type DateTime, Effect, Layer, Option } from "effect"
+import { together } from "../kit/Together.ts"
 import type { ChannelId } from "./domain/Channel.ts"
 import { Message } from "./domain/Message.ts"
 import type { Marks, Pacing } from "./domain/Pacing.ts"
@@ -9,6 +10,9 @@ export interface Unsent {
   readonly message: Message
   readonly opensChat: boolean
 }
+
+/** Channels whose next message is read by one statement. */
+const channelsAtOnce = 128
 
 /** The outgoing messages of a channel that wait for the platform: strictly ordered in a chat, oldest first over chats. */
 export class SendQueue extends Context.Tag("gatehouse/channel/SendQueue")<
@@ -30,16 +34,26 @@ export class SendQueue extends Context.Tag("gatehouse/channel/SendQueue")<
     readonly waiting: (now: DateTime.Utc) => Effect.Effect<ReadonlyArray<ChannelId>>
   }
 >() {
-  static readonly layer = Layer.effect(
+  static readonly layer = Layer.scoped(
     SendQueue,
     Effect.gen(function* () {
       const repo = yield* MessageRepo
+
+      const nextOf = Effect.fn("SendQueue.nextOf")(function* (
+        asked: ReadonlyArray<{ readonly channelId: ChannelId; readonly now: DateTime.Utc }>
+      ) {
+        const found = new Map((yield* repo.nextUnsent(asked)).map((row) => [row.channelId, row]))
+        return asked.map(({ channelId }) =>
+          Option.map(Option.fromNullable(found.get(channelId)), ({ isOpening: opensChat, ...row }) => ({
+            message: Message.make(row, true),
+            opensChat
+          }))
+        )
+      })
+      const next = yield* together(channelsAtOnce, nextOf)
+
       return SendQueue.of({
-        next: (channelId, now) =>
-          Effect.map(
-            repo.nextUnsent({ channelId, now }),
-            Option.map(({ isOpening: opensChat, ...row }) => ({ message: Message.make(row), opensChat }))
-          ),
+        next: (channelId, now) => next({ channelId, now }),
         nextMoment: repo.nextMoment,
         marks: ({ channelId, id }, pacing) => repo.marks(channelId, id, pacing),
         putBack: ({ id }) => Effect.asVoid(repo.move(id, "queued", Option.none())),

@@ -19,8 +19,8 @@ export const count = (message: Message) =>
 export class SentMessages extends Context.Tag("gatehouse/channel/SentMessages")<
   SentMessages,
   {
-    /** Joins the caller's transaction. Answers the messages with which a reply has ended: the next of the chat is due. */
-    readonly note: (all: ReadonlyArray<Noted>) => Effect.Effect<ReadonlySet<string>>
+    /** Joins the caller's transaction. Answers, by message, the chats where another reply is due thereby. */
+    readonly note: (all: ReadonlyArray<Noted>) => Effect.Effect<ReadonlyMap<string, string>>
   }
 >() {
   static readonly layer = Layer.effect(
@@ -32,14 +32,17 @@ export class SentMessages extends Context.Tag("gatehouse/channel/SentMessages")<
       const { publish, touch } = yield* ChatEvents.make
 
       const stored = ({ message, sent }: Noted) =>
-        Message.make({
-          ...message,
-          status: "sent",
-          error: Option.none(),
-          chatId: sent.chatId,
-          platformMessageId: Option.some(sent.platformMessageId),
-          timestamp: sent.timestamp
-        })
+        Message.make(
+          {
+            ...message,
+            status: "sent",
+            error: Option.none(),
+            chatId: sent.chatId,
+            platformMessageId: Option.some(sent.platformMessageId),
+            timestamp: sent.timestamp
+          },
+          true
+        )
 
       /** The platform calls the chat by another name than the one that it was written to. */
       const rename = ({ message: { channelId, chatId: alias }, sent: { chatId } }: Noted) =>
@@ -48,7 +51,7 @@ export class SentMessages extends Context.Tag("gatehouse/channel/SentMessages")<
       const note = Effect.fn("SentMessages.note")(function* (all: ReadonlyArray<Noted>) {
         const first = yield* repo.markSent(all.map(({ message: { id }, sent }) => ({ id, ...sent })))
         const noted = all.filter(({ message }) => first.has(message.id))
-        if (noted.length === 0) return new Set<string>()
+        if (noted.length === 0) return new Map<string, string>()
         const renamed = noted.filter(({ message, sent }) => message.chatId !== sent.chatId)
         yield* Effect.forEach(renamed, rename, { discard: true })
         const names = new Map(renamed.map(({ message, sent }) => [sent.chatId, message.recipient]))
@@ -65,7 +68,7 @@ export class SentMessages extends Context.Tag("gatehouse/channel/SentMessages")<
         yield* publish([...created, ...sent])
         yield* Effect.forEach(messages, count, { discard: true })
         const ai = messages.filter(({ source }) => source === "ai").map(({ id }) => id)
-        return ai.length === 0 ? new Set<string>() : yield* replies.sent(ai)
+        return ai.length === 0 ? new Map<string, string>() : yield* replies.sent(ai)
       })
 
       return SentMessages.of({ note })

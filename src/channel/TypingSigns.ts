@@ -25,7 +25,7 @@ export class TypingSigns extends Context.Tag("gatehouse/channel/TypingSigns")<
         () => Effect.sync(() => signs.get(id) === sign && signs.delete(id))
       )
 
-    const show = Effect.fn("TypingSigns.show")(function* (id: ChannelId, chatId: string, isTyping: boolean) {
+    const show = Effect.fnUntraced(function* (id: ChannelId, chatId: string, isTyping: boolean) {
       const sign = Option.flatten(Option.fromNullable(signs.get(id)))
       if (Option.isNone(sign)) return
       yield* sign

@@ -32,7 +32,10 @@ export class AiLogs extends Context.Tag("gatehouse/reply/AiLogs")<
   {
     /** Asks for a reply to each message, inside the transaction that stores the messages. */
     readonly request: (messages: ReadonlyArray<IncomingMessage>) => Effect.Effect<void>
-    /** The chats of an account, but for some, where something is to be done about replies, the most urgent first. */
+    /**
+     * The chats of an account, but for some, where something is to be done about replies, the most urgent first; and after
+     * those the first of the later ones, by whose moment to look again.
+     */
     readonly due: (
       accountId: string,
       limit: number,
@@ -46,12 +49,12 @@ export class AiLogs extends Context.Tag("gatehouse/reply/AiLogs")<
      */
     readonly move: (moves: ReadonlyArray<LogMove>) => Effect.Effect<ReadonlySet<AiLogId>>
     /**
-     * The channel has sent messages: inside the transaction that says so of them. Answers those with which a reply has
-     * ended, so that the next of its chat is due.
+     * The channel has sent messages: inside the transaction that says so of them. Answers, by message, the chats where a
+     * reply has ended with it and another one is due.
      */
-    readonly sent: (messageIds: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>>
-    /** The channel will not send a message, for the reason given; true when a reply has ended with it. */
-    readonly unsent: (messageId: string, failure: string) => Effect.Effect<boolean>
+    readonly sent: (messageIds: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, string>>
+    /** The channel will not send a message, for the reason given. Answers the chat where another reply is due thereby. */
+    readonly unsent: (messageId: string, failure: string) => Effect.Effect<Option.Option<string>>
     readonly page: (query: {
       readonly accountId: Option.Option<string>
       readonly chatId: Option.Option<string>
@@ -84,7 +87,11 @@ export class AiLogs extends Context.Tag("gatehouse/reply/AiLogs")<
       })
 
       const move = Effect.fn("AiLogs.move")(function* (moves: ReadonlyArray<LogMove>) {
-        const all = moves.map(({ changes, event, from }) => ({ from, to: AiLog.make({ ...from, ...changes }), event }))
+        const all = moves.map(({ changes, event, from }) => ({
+          from,
+          to: AiLog.make({ ...from, ...changes }, true),
+          event
+        }))
         const moved = yield* repo.move(all)
         const done = all.filter(({ from }) => moved.has(from.id))
         for (const { to } of done) {
@@ -105,7 +112,7 @@ export class AiLogs extends Context.Tag("gatehouse/reply/AiLogs")<
       const sent = Effect.fn("AiLogs.sent")(function* (messageIds: ReadonlyArray<string>) {
         const parts = yield* jobs.parts(messageIds)
         const last = [...parts].filter(([, { isLast, log }]) => isLast && log.isOpen)
-        if (last.length === 0) return new Set<string>()
+        if (last.length === 0) return new Map<string, string>()
         const event = Option.some("ai.reply.sent" as const)
         const moved = yield* move(
           last.map(([, { log }]) => ({ from: log, changes: { status: "sent" as const }, event }))
@@ -115,21 +122,22 @@ export class AiLogs extends Context.Tag("gatehouse/reply/AiLogs")<
           ended.map(([, { log }]) => log),
           yield* DateTime.now
         )
-        return new Set(ended.filter(([, { log }]) => finished.has(log.id)).map(([id]) => id))
+        return new Map(ended.filter(([, { log }]) => finished.has(log.id)).map(([id, { log }]) => [id, log.chatId]))
       })
 
       const unsent = Effect.fn("AiLogs.unsent")(function* (messageId: string, failure: string) {
         const part = (yield* jobs.parts([messageId])).get(messageId)
-        if (part === undefined || !part.log.isOpen) return false
+        if (part === undefined || !part.log.isOpen) return Option.none<string>()
         const changes = { status: "failed" as const, reason: Option.some(failure) }
         const moved = yield* move([{ from: part.log, changes, event: Option.some("ai.reply.failed") }])
-        if (!moved.has(part.log.id)) return false
-        return (yield* jobs.finish([part.log], yield* DateTime.now)).size === 1
+        if (!moved.has(part.log.id)) return Option.none<string>()
+        const { size } = yield* jobs.finish([part.log], yield* DateTime.now)
+        return size === 1 ? Option.some(part.log.chatId) : Option.none<string>()
       })
 
       return AiLogs.of({
         request,
-        due: (accountId, limit, but) => jobs.due({ accountId, limit, but }),
+        due: (accountId, limit, but) => Effect.flatMap(DateTime.now, (now) => jobs.due({ accountId, limit, but, now })),
         dueAmong: (accountIds) =>
           Effect.map(jobs.dueAmong(accountIds), (rows) => new Set(rows.map(({ accountId }) => accountId))),
         move,

@@ -9,7 +9,7 @@ import { handOffInstruction } from "./domain/ManagerAlert.ts"
 type Model = Context.Tag.Service<typeof ChatModel>
 
 /** One call of the provider, as configured. */
-export const askOnce = Effect.fn("AskModel.askOnce")(function* (
+export const askOnce = Effect.fnUntraced(function* (
   model: Model,
   { apiKey, settings }: Configured,
   window: ReadonlyArray<WindowMessage>
@@ -40,7 +40,7 @@ const shorter = (window: ReadonlyArray<WindowMessage>) => window.slice(Math.floo
  * Repeats what may pass, twice at most and within three time-outs; the last failure counts. A conversation that is too
  * long for the model is once asked about with the newer half of its messages.
  */
-export const askModel = Effect.fn("AskModel.askModel")(function* (
+export const askModel = Effect.fnUntraced(function* (
   model: Model,
   configured: Configured,
   window: ReadonlyArray<WindowMessage>

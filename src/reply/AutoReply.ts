@@ -7,10 +7,10 @@ import { askModel } from "./AskModel.ts"
 import { type ChatAnswer, ChatModel, type ChatModelFailure } from "./ChatModel.ts"
 import { AiLog } from "./domain/AiLog.ts"
 import { typingTime, windowSize } from "./domain/Conversation.ts"
-import { plan, skipReason } from "./domain/Eligibility.ts"
+import { plan, skipReason, type SkipReason } from "./domain/Eligibility.ts"
 import { splitReply } from "./domain/LongReply.ts"
 import { alertText, keywordIn } from "./domain/ManagerAlert.ts"
-import type { ReplyJob } from "./domain/ReplyJob.ts"
+import { Next } from "./domain/Next.ts"
 import { spokenReply } from "./domain/SpokenReply.ts"
 import { type ChatKey, ReplyChannel } from "./ReplyChannel.ts"
 import { ReplyJobRepo } from "./ReplyJobRepo.ts"
@@ -20,14 +20,16 @@ import { Rules, type Situation, type Waiting } from "./Rules.ts"
 
 /** A platform forgets that somebody types after some ten seconds. */
 const typingShown = Duration.seconds(8)
-/** A job that finds nothing to do is not asked again at once. */
-const breather = Duration.minutes(1)
 
 /** Noted as the reason of a reply that was sent without its unfinished end. */
 const cutOff = "truncated"
 
-/** Chats whose jobs are read by one statement, and statements at a time. */
-const reading = { atOnce: 128, lanes: 2 }
+/** Chats whose jobs are read by one statement. */
+const readAtOnce = 128
+
+const keyOf = ({ accountId, chatId }: ChatKey) => `${accountId} ${chatId}`
+
+const atOnce = Effect.map(DateTime.now, (moment) => Next.At({ moment }))
 
 interface Generated {
   readonly log: AiLog
@@ -43,7 +45,7 @@ export class AutoReply extends Context.Tag("gatehouse/reply/AutoReply")<
   AutoReply,
   {
     /** Takes the chat's replies as far as they go now; returns when the channel or a later moment has the next word. */
-    readonly advance: (accountId: string, chatId: string) => Effect.Effect<void>
+    readonly advance: (accountId: string, chatId: string) => Effect.Effect<Next>
   }
 >() {
   static readonly layer = Layer.scoped(
@@ -58,16 +60,19 @@ export class AutoReply extends Context.Tag("gatehouse/reply/AutoReply")<
       const { begun, end, failed, moved, orOutrun, skip } = yield* ReplyEnds.make
       const outbox = yield* Outbox
 
-      const works = Effect.fn("AutoReply.works")(function* (keys: ReadonlyArray<ChatKey>) {
-        const [found, open] = [yield* jobs.byChats(keys), yield* repo.open(keys)]
-        const isOf = (key: ChatKey) => (one: ChatKey) => one.accountId === key.accountId && one.chatId === key.chatId
-        const ofChats = Array.groupBy(open, ({ accountId, chatId }) => `${accountId} ${chatId}`)
-        return keys.map((key) => ({
-          job: Array.findFirst(found, isOf(key)),
-          open: ofChats[`${key.accountId} ${key.chatId}`] ?? []
-        }))
-      })
-      const work = yield* together(reading, works)
+      /** Where the chat stands. */
+      const headOf = yield* together(readAtOnce, (keys: ReadonlyArray<ChatKey>) =>
+        Effect.map(jobs.heads(keys), (heads) => {
+          const byChat = new Map(heads.map((head) => [keyOf(head.log), head]))
+          return keys.map((key) => Option.fromNullable(byChat.get(keyOf(key))))
+        })
+      )
+      const openOf = yield* together(readAtOnce, (keys: ReadonlyArray<ChatKey>) =>
+        Effect.map(repo.open(keys), (open) => {
+          const ofChats = Array.groupBy(open, keyOf)
+          return keys.map((key) => ofChats[keyOf(key)] ?? [])
+        })
+      )
 
       const atomically = <A>(effect: Effect.Effect<A, Outrun>) =>
         Effect.catchTag(outbox.transaction(effect), "SqlError", Effect.die)
@@ -92,25 +97,30 @@ export class AutoReply extends Context.Tag("gatehouse/reply/AutoReply")<
         )
       }
 
-      /** Step 2: what is not answered is skipped, and what is becomes the one reply of the chat. */
-      const choose = Effect.fn("AutoReply.choose")(function* (job: ReplyJob, open: ReadonlyArray<AiLog>) {
+      /**
+       * Step 2: what is not answered is skipped, and what is becomes the one reply of the chat. Else when to look again.
+       * The other messages of the chat are read only where they matter.
+       */
+      const choose = Effect.fnUntraced(function* (
+        first: AiLog
+      ): Effect.fn.Return<Either.Either<readonly [Waiting, Situation], Next>, Outrun> {
         const now = yield* DateTime.now
-        const waiting = yield* rules.waiting(open)
-        if (!Array.isNonEmptyReadonlyArray(waiting)) {
-          yield* jobs.wait(job, DateTime.addDuration(now, breather))
-          return Option.none<readonly [Waiting, Situation]>()
-        }
-        const situation = yield* rules.situation(job.accountId, job.chatId)
+        const { message, situation } = yield* rules.of(first)
+        const isAlone =
+          situation.configured.settings.debounceSeconds.value === 0 &&
+          Option.isNone(skipReason(situation.rules, message))
+        const waiting = isAlone ? [message] : yield* rules.waiting(yield* openOf(first))
+        if (!Array.isNonEmptyReadonlyArray(waiting)) return Either.left(Next.Idle())
         const { answer, skipped, waitUntil } = plan(situation.rules, waiting)
         if (Option.isSome(waitUntil)) {
-          yield* jobs.wait(job, waitUntil.value)
-          return Option.none<readonly [Waiting, Situation]>()
+          yield* jobs.wait(first, waitUntil.value)
+          return Either.left(Next.At({ moment: waitUntil.value }))
         }
         const superseded = skipped.filter(({ reason }) => reason === "superseded").map(({ message }) => message)
         const told = Option.flatMap(answer, (one) => alertOfKeyword(situation, one, superseded))
         if (Option.isSome(answer) && skipped.length === 0 && Option.isNone(told)) {
           yield* writer.begin(answer.value.log)
-          return Option.some([answer.value, situation] as const)
+          return Either.right([answer.value, situation] as const)
         }
         yield* atomically(
           Effect.gen(function* () {
@@ -124,7 +134,10 @@ export class AutoReply extends Context.Tag("gatehouse/reply/AutoReply")<
             if (Option.isSome(told)) yield* told.value
           })
         )
-        return Option.map(answer, (one) => [one, situation] as const)
+        return Option.match(answer, {
+          onNone: () => Either.left(Next.At({ moment: now })),
+          onSome: (one) => Either.right([one, situation] as const)
+        })
       })
 
       const echo = ({ body }: Waiting): ChatAnswer => ({
@@ -144,7 +157,7 @@ export class AutoReply extends Context.Tag("gatehouse/reply/AutoReply")<
       }
 
       /** Steps 3 to 5. None when there is nothing to send. */
-      const generate = Effect.fn("AutoReply.generate")(function* (message: Waiting, situation: Situation) {
+      const generate = Effect.fnUntraced(function* (message: Waiting, situation: Situation) {
         const { log } = message
         const startedAt = yield* Clock.currentTimeMillis
         const answered = yield* Effect.either(answerOf(situation, message))
@@ -190,11 +203,14 @@ export class AutoReply extends Context.Tag("gatehouse/reply/AutoReply")<
               })
             )
           : writer.goOn(step)
-        return Option.some({ log: AiLog.make({ ...log, ...changes }), dueAt })
+        return Option.some({ log: AiLog.make({ ...log, ...changes }, true), dueAt })
       })
 
+      const skipped = (log: AiLog, reason: SkipReason) =>
+        Effect.zipRight(atomically(Effect.zipRight(skip(log, reason), end(log))), atOnce)
+
       /** Step 6, first half: the other side sees somebody type for as long as a person would. */
-      const type = Effect.fn("AutoReply.type")(function* ({ accountId, chatId, reply }: AiLog) {
+      const type = Effect.fnUntraced(function* ({ accountId, chatId, reply }: AiLog) {
         const text = Option.getOrElse(reply, () => "")
         let left = typingTime(text, yield* Random.next)
         while (Duration.greaterThan(left, Duration.zero)) {
@@ -206,16 +222,16 @@ export class AutoReply extends Context.Tag("gatehouse/reply/AutoReply")<
       })
 
       /** Step 6, second half: the rules again, then the reply is the channel's to send, part by part. */
-      const hand = Effect.fn("AutoReply.hand")(function* (log: AiLog) {
-        const { chat, rules: situation } = yield* rules.situation(log.accountId, log.chatId)
-        const reason = skipReason(situation, yield* rules.message(log))
+      const hand = Effect.fnUntraced(function* (log: AiLog) {
+        const { message, situation } = yield* rules.of(log)
+        const reason = skipReason(situation.rules, message)
         if (Option.isSome(reason)) {
           yield* channel.typing(log.accountId, log.chatId, false)
-          return yield* atomically(Effect.zipRight(skip(log, reason.value), end(log)))
+          return yield* skipped(log, reason.value)
         }
         const parts = splitReply(
           Option.getOrElse(log.reply, () => ""),
-          chat.longestText
+          situation.chat.longestText
         )
         const messages = yield* Effect.forEach(parts, (body) => Effect.map(nextId, (id) => ({ id, body })))
         yield* writer.goOn({
@@ -225,43 +241,45 @@ export class AutoReply extends Context.Tag("gatehouse/reply/AutoReply")<
           goesOnAt: Option.none(),
           messages
         })
+        return Next.Sending()
       })
 
       const deliver = (log: AiLog) => Effect.zipRight(type(log), hand(log))
 
-      const answer = Effect.fn("AutoReply.answer")(function* (message: Waiting, situation: Situation) {
+      const answer = Effect.fnUntraced(function* (message: Waiting, situation: Situation) {
         const generated = yield* generate(message, situation)
-        if (Option.isNone(generated)) return
+        if (Option.isNone(generated)) return yield* atOnce
         const { dueAt, log } = generated.value
-        if (DateTime.lessThanOrEqualTo(dueAt, yield* DateTime.now)) yield* deliver(log)
+        const isDue = DateTime.lessThanOrEqualTo(dueAt, yield* DateTime.now)
+        return isDue ? yield* deliver(log) : Next.At({ moment: dueAt })
       })
 
       /** A message whose answer a crash cut short is judged and asked about anew. */
-      const resume = Effect.fn("AutoReply.resume")(function* (log: AiLog) {
-        const situation = yield* rules.situation(log.accountId, log.chatId)
-        const message = yield* rules.message(log)
+      const resume = Effect.fnUntraced(function* (log: AiLog) {
+        const { message, situation } = yield* rules.of(log)
         const reason = skipReason(situation.rules, message)
-        if (Option.isNone(reason)) return yield* answer(message, situation)
-        yield* atomically(Effect.zipRight(skip(log, reason.value), end(log)))
+        return yield* Option.isNone(reason) ? answer(message, situation) : skipped(log, reason.value)
       })
 
-      const step = Effect.fn("AutoReply.step")(function* (job: ReplyJob, open: ReadonlyArray<AiLog>) {
-        const current = open.find(({ id }) => Option.contains(job.current, id))
-        if (current === undefined) {
-          const chosen = yield* choose(job, open)
-          if (Option.isSome(chosen)) yield* answer(...chosen.value)
-          return
+      const step = Effect.fnUntraced(function* (log: AiLog, isCurrent: boolean) {
+        if (!isCurrent) {
+          const chosen = yield* choose(log)
+          return Either.isLeft(chosen) ? chosen.left : yield* answer(...chosen.right)
         }
-        if (current.status === "pending") return yield* resume(current)
-        if (Option.isNone(current.replyMessageId)) yield* deliver(current)
+        if (log.status === "pending") return yield* resume(log)
+        return Option.isSome(log.replyMessageId) ? Next.Sending() : yield* deliver(log)
       })
 
-      const advance = Effect.fn("AutoReply.advance")(
+      const advance = Effect.fnUntraced(
         function* (accountId: string, chatId: string) {
-          const { job, open } = yield* work({ accountId, chatId })
-          if (Option.isSome(job)) yield* step(job.value, open)
+          const head = yield* headOf({ accountId, chatId })
+          if (Option.isNone(head)) return Next.Idle()
+          const { dueAt, isCurrent, log } = head.value
+          if (Option.isNone(dueAt)) return Next.Idle()
+          if (DateTime.greaterThan(dueAt.value, yield* DateTime.now)) return Next.At({ moment: dueAt.value })
+          return yield* step(log, isCurrent)
         },
-        Effect.catchTag("Outrun", () => Effect.logDebug("another worker answers in this chat"))
+        Effect.catchTag("Outrun", () => Effect.zipRight(Effect.logDebug("another worker answers in this chat"), atOnce))
       )
 
       return AutoReply.of({ advance })

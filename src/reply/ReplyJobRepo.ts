@@ -1,10 +1,14 @@
 import { SqlClient, SqlSchema } from "@effect/sql"
 import { DateTime, Effect, Option, Schema } from "effect"
 import { AiLog, AiLogId } from "./domain/AiLog.ts"
-import { ReplyJob } from "./domain/ReplyJob.ts"
 
 const Chat = Schema.Struct({ accountId: Schema.String, chatId: Schema.String })
 const Due = Schema.Struct({ chatId: Schema.String, dueAt: Schema.DateTimeUtcFromDate })
+const Head = Schema.Struct({
+  ...AiLog.fields,
+  isCurrent: Schema.Boolean,
+  dueAt: Schema.OptionFromNullOr(Schema.DateTimeUtcFromDate)
+})
 const Part = Schema.Struct({ ...AiLog.fields, partId: Schema.UUID, position: Schema.Int, isLast: Schema.Boolean })
 const NewPart = Schema.Struct({
   messageId: Schema.String,
@@ -12,9 +16,14 @@ const NewPart = Schema.Struct({
   position: Schema.Int,
   isLast: Schema.Boolean
 })
+const Finished = Schema.Array(Schema.Struct({ id: AiLogId, hasNext: Schema.Boolean }))
 const Ids = Schema.Array(Schema.Struct({ id: AiLogId }))
 
-/** Every change says what it found: a second worker, or one that woke up late, changes nothing. */
+/**
+ * The replies of one chat: at most one is `current`, from its evaluation until the channel has sent it; `answered_until` is
+ * the last that has ended, and none before it begins any more. `waiting` counts those that have not ended. Every change says
+ * what it found: a second worker, or one that woke up late, changes nothing.
+ */
 export class ReplyJobRepo extends Effect.Service<ReplyJobRepo>()("gatehouse/reply/ReplyJobRepo", {
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -42,14 +51,21 @@ export class ReplyJobRepo extends Effect.Service<ReplyJobRepo>()("gatehouse/repl
       Effect.asVoid,
       Effect.orDie
     )
-    /** The chats of an account with something to do, the most urgent first, whether it is due yet or not. */
+    /** The chats of an account with something to do, the most urgent first, and after those the next one that is not due. */
     const due = Effect.fn("ReplyJobRepo.due")(
       SqlSchema.findAll({
-        Request: Schema.Struct({ accountId: Schema.String, limit: Schema.Int, but: Schema.Array(Schema.String) }),
+        Request: Schema.Struct({
+          accountId: Schema.String,
+          limit: Schema.Int,
+          but: Schema.Array(Schema.String),
+          now: Schema.DateTimeUtcFromDate
+        }),
         Result: Due,
-        execute: ({ accountId, but, limit }) => sql`/* prepared: reply_jobs_due */
-          SELECT chat_id, due_at FROM reply_jobs WHERE account_id = ${accountId} AND due_at IS NOT NULL
-          AND chat_id <> ALL(${but}::text[]) ORDER BY due_at LIMIT ${limit}`
+        execute: ({ accountId, but, limit, now }) => sql`/* prepared: reply_jobs_due */
+          (SELECT chat_id, due_at FROM reply_jobs WHERE account_id = ${accountId} AND due_at <= ${now}::timestamptz
+            AND chat_id <> ALL(${but}::text[]) ORDER BY due_at LIMIT ${limit})
+          UNION ALL (SELECT chat_id, due_at FROM reply_jobs WHERE account_id = ${accountId} AND due_at > ${now}::timestamptz
+            AND chat_id <> ALL(${but}::text[]) ORDER BY due_at LIMIT 1)`
       }),
       Effect.orDie
     )
@@ -63,17 +79,24 @@ export class ReplyJobRepo extends Effect.Service<ReplyJobRepo>()("gatehouse/repl
       }),
       Effect.orDie
     )
-    const byChats = Effect.fn("ReplyJobRepo.byChats")(
-      SqlSchema.findAll({
-        Request: Schema.Array(Chat),
-        Result: ReplyJob,
-        execute: (chats) => sql`/* prepared: reply_jobs_by_chats */
-          SELECT job.* FROM unnest(${chats.map(({ accountId }) => accountId)}::uuid[],
-            ${chats.map(({ chatId }) => chatId)}::text[]) AS k (account_id, chat_id)
-          JOIN reply_jobs job USING (account_id, chat_id)`
-      }),
-      Effect.orDie
-    )
+    const headRows = SqlSchema.findAll({
+      Request: Schema.Array(Chat),
+      Result: Head,
+      execute: (chats) => sql`/* prepared: reply_jobs_heads */
+        SELECT l.*, job.current IS NOT NULL AS is_current, job.due_at
+        FROM unnest(${chats.map(({ accountId }) => accountId)}::uuid[],
+          ${chats.map(({ chatId }) => chatId)}::text[]) AS k (account_id, chat_id)
+        JOIN reply_jobs job USING (account_id, chat_id)
+        CROSS JOIN LATERAL (
+          SELECT * FROM ai_logs WHERE account_id = k.account_id AND chat_id = k.chat_id
+          AND status IN ('pending', 'generated') AND (job.current IS NULL OR id = job.current) ORDER BY id LIMIT 1
+        ) l`
+    })
+    /** Of each chat the reply to go on with: the one under way, else the first that waits. None where none is open. */
+    const heads = Effect.fn("ReplyJobRepo.heads")(function* (chats: ReadonlyArray<typeof Chat.Type>) {
+      const rows = yield* headRows(chats)
+      return rows.map(({ dueAt, isCurrent, ...log }) => ({ log: AiLog.make(log, true), isCurrent, dueAt }))
+    }, Effect.orDie)
     /** Makes replies the ones of their chats, and answers which: none where there is one, or one after it has ended. */
     const begin = Effect.fn("ReplyJobRepo.begin")(
       (logs: ReadonlyArray<AiLog>) => sql`/* prepared: reply_jobs_begin */
@@ -107,7 +130,7 @@ export class ReplyJobRepo extends Effect.Service<ReplyJobRepo>()("gatehouse/repl
       Effect.map((rows) => new Set(rows.map(({ id }) => id))),
       Effect.orDie
     )
-    /** Replies that were under way have ended: the next waiting one of each chat is due. Answers which were. */
+    /** Replies that were under way have ended. Answers those after which another one waits: it is due. */
     const finish = Effect.fn("ReplyJobRepo.finish")(
       (logs: ReadonlyArray<AiLog>, now: DateTime.Utc) => sql`/* prepared: reply_jobs_finish */
         WITH locked AS (
@@ -119,16 +142,16 @@ export class ReplyJobRepo extends Effect.Service<ReplyJobRepo>()("gatehouse/repl
           answered_until = greatest(job.answered_until, locked.id),
           due_at = CASE WHEN job.waiting > 1 THEN ${DateTime.toDateUtc(now)}::timestamptz END
         FROM locked WHERE job.account_id = locked.account_id AND job.chat_id = locked.chat_id
-        RETURNING locked.id`,
-      Effect.flatMap(Schema.decodeUnknown(Ids)),
-      Effect.map((rows) => new Set(rows.map(({ id }) => id))),
+        RETURNING locked.id, job.due_at IS NOT NULL AS has_next`,
+      Effect.flatMap(Schema.decodeUnknown(Finished)),
+      Effect.map((rows) => new Set(rows.filter(({ hasNext }) => hasNext).map(({ id }) => id))),
       Effect.orDie
     )
     /** Nothing is under way, and nothing begins before a moment. */
     const wait = Effect.fn("ReplyJobRepo.wait")(
-      (job: ReplyJob, until: DateTime.Utc) => sql`
+      (chat: typeof Chat.Type, until: DateTime.Utc) => sql`
         UPDATE reply_jobs SET due_at = ${DateTime.toDateUtc(until)}
-        WHERE account_id = ${job.accountId} AND chat_id = ${job.chatId} AND current IS NULL`,
+        WHERE account_id = ${chat.accountId} AND chat_id = ${chat.chatId} AND current IS NULL`,
       Effect.asVoid,
       Effect.orDie
     )
@@ -161,11 +184,11 @@ export class ReplyJobRepo extends Effect.Service<ReplyJobRepo>()("gatehouse/repl
       const rows = yield* partRows(messageIds)
       return new Map(
         rows.map((row) => {
-          const part = { log: AiLog.make(row), isFirst: row.position === 0, isLast: row.isLast }
+          const part = { log: AiLog.make(row, true), isFirst: row.position === 0, isLast: row.isLast }
           return [row.partId, part] as const
         })
       )
     }, Effect.orDie)
-    return { arrive, due, dueAmong, byChats, begin, goOn, finish, wait, end, addParts, parts } as const
+    return { arrive, due, dueAmong, heads, begin, goOn, finish, wait, end, addParts, parts } as const
   })
 }) {}

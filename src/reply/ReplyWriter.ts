@@ -16,8 +16,8 @@ export interface ReplyStep extends LogMove {
   readonly messages: ReadonlyArray<{ readonly id: string; readonly body: string }>
 }
 
-/** Replies that are written by one transaction, and transactions at a time. */
-const options = { atOnce: 64, lanes: 2 }
+/** Replies that are written by one transaction. */
+const writtenAtOnce = 64
 
 const orOutrun = (changed: Effect.Effect<ReadonlySet<string>>, expected: number) =>
   Effect.filterOrFail(
@@ -46,7 +46,7 @@ export class ReplyWriter extends Context.Tag("gatehouse/reply/ReplyWriter")<
       const channel = yield* ReplyChannel
       const outbox = yield* Outbox
 
-      const begin = yield* together(options, (all: ReadonlyArray<AiLog>) =>
+      const begin = yield* together(writtenAtOnce, (all: ReadonlyArray<AiLog>) =>
         Effect.map(jobs.begin(all), (begun) => all.map(({ id }) => begun.has(id)))
       )
 
@@ -79,7 +79,7 @@ export class ReplyWriter extends Context.Tag("gatehouse/reply/ReplyWriter")<
 
       return ReplyWriter.of({
         begin: (log) => Effect.flatMap(begin(log), (isOurs) => (isOurs ? Effect.void : new Outrun())),
-        goOn: yield* together(options, goOnAll)
+        goOn: yield* together(writtenAtOnce, goOnAll)
       })
     })
   )

@@ -7,8 +7,8 @@ import type { ChatSituation, MessageSituation } from "./domain/Eligibility.ts"
 import { type ChatKey, ReplyChannel, type ReplyChat, type TriggeringMessage } from "./ReplyChannel.ts"
 
 const hour = Duration.hours(1)
-/** Chats whose rules are read by one statement, and statements at a time. */
-const options = { atOnce: 128, lanes: 2 }
+/** Chats whose rules are read by one statement. */
+const readAtOnce = 128
 
 /** What the rules and the provider are asked with, as it is at one moment. */
 export interface Situation {
@@ -21,6 +21,11 @@ export interface Situation {
 export interface Waiting extends MessageSituation {
   readonly log: AiLog
   readonly body: string
+}
+
+export interface Judged {
+  readonly situation: Situation
+  readonly message: Waiting
 }
 
 /** A chat that is gone is answered no more. */
@@ -46,16 +51,14 @@ const waitingOf = (log: AiLog, message: TriggeringMessage | undefined): Waiting 
 export class Rules extends Context.Tag("gatehouse/reply/Rules")<
   Rules,
   {
-    readonly situation: (accountId: string, chatId: string) => Effect.Effect<Situation>
+    /** Of a chat, and of the message that a reply is for. */
+    readonly of: (log: AiLog) => Effect.Effect<Judged>
     /**
      * For the messages of these replies, and as long as the caller's transaction runs nobody changes a switch: who turns
      * one off is answered when what was allowed before is on its way, and nothing is afterwards.
      */
-    readonly held: (
-      logs: ReadonlyArray<AiLog>
-    ) => Effect.Effect<ReadonlyArray<{ readonly situation: Situation; readonly message: Waiting }>>
+    readonly held: (logs: ReadonlyArray<AiLog>) => Effect.Effect<ReadonlyArray<Judged>>
     readonly waiting: (logs: ReadonlyArray<AiLog>) => Effect.Effect<ReadonlyArray<Waiting>>
-    readonly message: (log: AiLog) => Effect.Effect<Waiting>
   }
 >() {
   static readonly layer = Layer.scoped(
@@ -89,8 +92,14 @@ export class Rules extends Context.Tag("gatehouse/reply/Rules")<
         return of.map((log) => waitingOf(log, byId.get(log.messageId)))
       })
 
-      const situationTogether = yield* together(options, situations)
-      const readTogether = yield* together(options, (all: ReadonlyArray<ReadonlyArray<AiLog>>) =>
+      const judged = Effect.fn("Rules.judged")(function* (of: ReadonlyArray<AiLog>) {
+        const messages = yield* read(of)
+        const all = yield* situations(of)
+        return Array.zipWith(all, messages, (situation, message) => ({ situation, message }))
+      })
+
+      const judgedTogether = yield* together(readAtOnce, judged)
+      const readTogether = yield* together(readAtOnce, (all: ReadonlyArray<ReadonlyArray<AiLog>>) =>
         Effect.map(read(all.flat()), (waiting) => {
           let from = 0
           return all.map(({ length }) => waiting.slice(from, (from += length)))
@@ -100,17 +109,10 @@ export class Rules extends Context.Tag("gatehouse/reply/Rules")<
       const held = Effect.fn("Rules.held")(function* (of: ReadonlyArray<AiLog>) {
         yield* settings.hold(of.map(({ accountId }) => accountId))
         yield* channel.hold(of)
-        const messages = yield* read(of)
-        const all = yield* situations(of)
-        return Array.zipWith(all, messages, (situation, message) => ({ situation, message }))
+        return yield* judged(of)
       })
 
-      return Rules.of({
-        situation: (accountId, chatId) => situationTogether({ accountId, chatId }),
-        held,
-        waiting: readTogether,
-        message: (log) => Effect.map(readTogether([log]), Array.unsafeGet(0))
-      })
+      return Rules.of({ of: judgedTogether, held, waiting: readTogether })
     })
   )
 }

@@ -5,6 +5,7 @@ import { ChannelWaker } from "../../src/channel/ChannelWaker.ts"
 import * as ChannelActor from "../../src/channel/actor/ChannelActor.ts"
 import { PollLoop } from "../../src/channel/actor/PollLoop.ts"
 import { messageSender } from "../../src/channel/actor/MessageSender.ts"
+import { ReplyCalls } from "../../src/channel/actor/ReplyCalls.ts"
 import { replySender } from "../../src/channel/actor/ReplySender.ts"
 import type { ChannelId } from "../../src/channel/domain/Channel.ts"
 import { Seal } from "../../src/kit/Seal.ts"
@@ -92,10 +93,11 @@ export const hearing = () => {
 /** The loops that answer and send, without the one that polls, as long as the scope is open. */
 export const answering = Effect.fn(function* (id: ChannelId) {
   const toSend = yield* Queue.sliding<void>(1)
-  const toAnswer = yield* Queue.sliding<void>(1)
-  yield* Effect.forkScoped(Effect.forever(messageSender(id, toSend, yield* PlatformB)))
-  yield* Effect.forkScoped(replySender(id, toAnswer, Effect.asVoid(Queue.offer(toSend, undefined))))
-  return { rouse: Effect.asVoid(Queue.offer(toAnswer, undefined)) }
+  const calls = new ReplyCalls()
+  const onEnded = Option.match({ onNone: () => calls.anything, onSome: (chat: string) => calls.chat(chat) })
+  yield* Effect.forkScoped(Effect.forever(messageSender(id, toSend, yield* PlatformB, onEnded)))
+  yield* Effect.forkScoped(replySender(id, calls, Effect.asVoid(Queue.offer(toSend, undefined))))
+  return { rouse: Effect.asVoid(calls.anything) }
 })
 
 /** A channel that is connected, and has not set its baseline. */

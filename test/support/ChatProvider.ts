@@ -1,14 +1,13 @@
 import { createServer, type RequestListener, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
-import { NodeHttpClient } from "@effect/platform-node"
-import { Duration, Effect, Layer, Option, Redacted } from "effect"
+import { Duration, Effect, Option, Redacted } from "effect"
 import * as ChatCompletions from "../../src/reply/chat-completions/ChatCompletions.ts"
 import type { ChatRequest } from "../../src/reply/ChatModel.ts"
 import { start } from "../../src/simulator/chat-completions/ChatCompletionsSimulator.ts"
 import { call } from "./Api.ts"
 
 /** The driver as the program uses it. */
-export const driver = ChatCompletions.layer.pipe(Layer.provide(NodeHttpClient.layerUndici))
+export const driver = ChatCompletions.layer
 
 export const providerKey = "sk-key-of-the-tests"
 

@@ -1,33 +1,37 @@
-import { Effect, FiberMap, Option, Queue, Ref } from "effect"
+import { Context, Effect, FiberMap, Option, Queue, Ref } from "effect"
 import { supervise } from "../../kit/Supervise.ts"
-import { type Outlet, type PlatformA, PlatformB, type PushConnection } from "../../platform/Platform.ts"
+import { type Outlet, PlatformA, PlatformB, type PushConnection } from "../../platform/Platform.ts"
 import { AiLogs } from "../../reply/AiLogs.ts"
-import type { AutoReply } from "../../reply/AutoReply.ts"
+import { AutoReply } from "../../reply/AutoReply.ts"
 import { ChannelSessions, type OpenChannel } from "../ChannelSessions.ts"
 import { ChannelWaker } from "../ChannelWaker.ts"
 import type { ChannelId } from "../domain/Channel.ts"
 import { LinkedChannels, type LinkedLogin } from "../LinkedChannels.ts"
-import type { Messages } from "../Messages.ts"
-import type { SendGate } from "../SendGate.ts"
-import type { SendQueue } from "../SendQueue.ts"
-import type { TypingSigns } from "../TypingSigns.ts"
+import { Messages } from "../Messages.ts"
+import { SendGate } from "../SendGate.ts"
+import { SendQueue } from "../SendQueue.ts"
+import { TypingSigns } from "../TypingSigns.ts"
 import { messageSender } from "./MessageSender.ts"
 import { PollLoop } from "./PollLoop.ts"
+import { ReplyCalls } from "./ReplyCalls.ts"
 import { replySender } from "./ReplySender.ts"
 import { type Live, outletOf, session } from "./Session.ts"
 
 type Loop = "session" | "send" | "reply"
-type Needs =
-  | ChannelSessions
-  | LinkedChannels
-  | PlatformA
-  | PlatformB
-  | Messages
-  | SendGate
-  | SendQueue
-  | TypingSigns
-  | AiLogs
-  | AutoReply
+/** What the loops need. */
+const needs = [
+  ChannelSessions,
+  LinkedChannels,
+  PlatformA,
+  PlatformB,
+  Messages,
+  SendGate,
+  SendQueue,
+  TypingSigns,
+  AiLogs,
+  AutoReply
+] as const
+type Needs = Context.Tag.Identifier<(typeof needs)[number]>
 
 /** The link of a channel to its phone, and what messages leave through. */
 interface Link {
@@ -42,7 +46,7 @@ interface Living {
   loginCount: number | undefined
   link: Link | undefined
   toSend: Queue.Queue<void> | undefined
-  toAnswer: Queue.Queue<void> | undefined
+  toAnswer: ReplyCalls | undefined
 }
 
 const rouse = (queue: Queue.Queue<void> | undefined) =>
@@ -59,47 +63,51 @@ export const make = Effect.gen(function* () {
   const linked = yield* LinkedChannels
   const polled = yield* PlatformB
   const polls = yield* PollLoop
-  const context = yield* Effect.context<Needs>()
+  /** No more than this: each layer and span that adds to a context holds a copy of it. */
+  const context = Context.pick(...needs)(yield* Effect.context<Needs>())
   const logs = yield* AiLogs
   const loops = yield* FiberMap.make<string>()
   const living = new Map<ChannelId, Living>()
 
   const has = ({ id }: Living, loop: Loop) => FiberMap.has(loops, `${loop} ${id}`)
   const end = ({ id }: Living, loop: Loop) => FiberMap.remove(loops, `${loop} ${id}`)
+  /** Around the start, not in the fiber: what stands around a waiting loop is memory of every channel. */
   const run = ({ id }: Living, loop: Loop, effect: Effect.Effect<void, never, Needs>, isNewLogin: boolean) =>
-    FiberMap.run(
-      loops,
-      `${loop} ${id}`,
-      supervise(`channel ${loop}`, Effect.provide(effect, context)).pipe(
-        Effect.annotateLogs({ channel: id }),
-        Effect.withTracerEnabled(false)
-      ),
-      { onlyIfMissing: !isNewLogin }
+    FiberMap.run(loops, `${loop} ${id}`, supervise(`channel ${loop}`, effect), { onlyIfMissing: !isNewLogin }).pipe(
+      Effect.annotateLogs({ channel: id }),
+      Effect.withTracerEnabled(false),
+      Effect.mapInputContext((_: Context.Context<never>) => context)
     )
 
-  const runSender = (one: Living, isNewLogin: boolean) =>
+  const runSender = (one: Living, isNewLogin: boolean): Effect.Effect<unknown> =>
     run(
       one,
       "send",
       Effect.flatMap(Queue.sliding<void>(1), (roused) => {
         one.toSend = roused
-        return messageSender(one.id, roused, one.link?.outlet ?? polled)
+        return messageSender(one.id, roused, one.link?.outlet ?? polled, (chat) => answer(one, chat))
       }),
       isNewLogin
     )
-  const send = (one: Living) => Effect.suspend(() => Effect.zipRight(runSender(one, false), rouse(one.toSend)))
+  const send = (one: Living): Effect.Effect<void> =>
+    Effect.suspend(() => Effect.zipRight(runSender(one, false), rouse(one.toSend)))
 
-  /** Most channels have nothing to answer for hours: the loop begins with the first message. */
-  const answer = (one: Living) =>
-    run(
-      one,
-      "reply",
-      Effect.flatMap(Queue.sliding<void>(1), (roused) => {
-        one.toAnswer = roused
-        return replySender(one.id, roused, send(one))
-      }),
-      false
-    ).pipe(Effect.zipRight(Effect.suspend(() => rouse(one.toAnswer))))
+  /**
+   * Most channels have nothing to answer for hours: the loop begins with the first message. Without a chat it looks for
+   * itself where something is due.
+   */
+  const answer = (one: Living, chat = Option.none<string>()) => {
+    const calls = (one.toAnswer ??= new ReplyCalls())
+    return Effect.zipRight(
+      run(
+        one,
+        "reply",
+        Effect.suspend(() => replySender(one.id, calls, send(one))),
+        false
+      ),
+      Option.match(chat, { onNone: () => calls.anything, onSome: (id) => calls.chat(id) })
+    )
+  }
 
   const linkOf = Effect.fn("ChannelActor.linkOf")(function* (one: Living) {
     if (one.link !== undefined) return one.link

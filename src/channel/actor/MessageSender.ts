@@ -15,11 +15,13 @@ import { whileSending } from "../Trouble.ts"
  * part 4: at most once per stored row, also across a crash). A message is marked `sending` before the platform is asked;
  * one whose answer nobody heard is looked up by the id that it was given and sent again only when it is not there.
  * Between sends lies the gap of the channel's pacing; what a cap or a freeze forbids stays queued with `not_before`.
+ * `onEnded` is told when a reply has ended and another may be due: the chat where that is known.
  */
 export const messageSender = Effect.fn("MessageSender")(function* (
   id: ChannelId,
   roused: Queue.Dequeue<void>,
-  outlet: Outlet
+  outlet: Outlet,
+  onEnded: (chat: Option.Option<string>) => Effect.Effect<unknown>
 ) {
   const sessions = yield* ChannelSessions
   const messages = yield* Messages
@@ -32,6 +34,10 @@ export const messageSender = Effect.fn("MessageSender")(function* (
       Option.match(moment, { onNone: () => Duration.zero, onSome: (at) => DateTime.distanceDuration(now, at) })
     )
 
+  const settled = Effect.flatMap((ended: Option.Option<string>) =>
+    Option.isSome(ended) ? Effect.asVoid(onEnded(ended)) : Effect.void
+  )
+
   const afterFailure = Effect.fn("MessageSender.afterFailure")(function* (
     open: OpenChannel,
     message: Message,
@@ -42,7 +48,7 @@ export const messageSender = Effect.fn("MessageSender")(function* (
     yield* Effect.logInfo("a message could not be sent").pipe(
       Effect.annotateLogs({ message: message.id, reason: failure.reason, detail: failure.detail })
     )
-    if (isRefused && reaction === "refuse") return yield* messages.failed(message, failure.reason)
+    if (isRefused && reaction === "refuse") return yield* settled(messages.failed(message, failure.reason))
     if (reaction === "wait" || reaction === "refuse") {
       outages += 1
       return yield* Effect.sleep(afterOutage(outages, yield* Random.next))
@@ -68,7 +74,7 @@ export const messageSender = Effect.fn("MessageSender")(function* (
     Option.match(moment, { onNone: () => Effect.void, onSome: (at) => queue.defer(message, at, what) })
 
   /** True when the pacing lets it be sent now; else it waits where it is. */
-  const isItsTurn = Effect.fn("MessageSender.isItsTurn")(function* (open: OpenChannel, { message, opensChat }: Unsent) {
+  const isItsTurn = Effect.fnUntraced(function* (open: OpenChannel, { message, opensChat }: Unsent) {
     const pacing = open.channel.paces
     if (isUnbounded(pacing)) return true
     const slot = slotOf(pacing, yield* queue.marks(message, pacing), opensChat, yield* Random.next)
@@ -84,19 +90,19 @@ export const messageSender = Effect.fn("MessageSender")(function* (
     return false
   })
 
-  const send = Effect.fn("MessageSender.send")(function* (open: OpenChannel, unsent: Unsent) {
+  const send = Effect.fnUntraced(function* (open: OpenChannel, unsent: Unsent) {
     const { message } = unsent
     const found = yield* Effect.either(earlier(open, message))
     if (Either.isLeft(found)) return yield* afterFailure(open, message, found.left, false)
-    if (Option.isSome(found.right)) return yield* messages.sent(message, found.right.value)
+    if (Option.isSome(found.right)) return yield* settled(messages.sent(message, found.right.value))
     if (!(yield* isItsTurn(open, unsent))) return
-    if (!(yield* gate.begin(unsent, yield* DateTime.now))) return
+    if (!(yield* gate.begin(unsent, yield* DateTime.now))) return yield* onEnded(Option.none())
     const sent = yield* Effect.either(
       outlet.send(open.session, { to: message.chatId, body: message.body, clientId: message.id })
     )
     if (Either.isLeft(sent)) return yield* afterFailure(open, message, sent.left, true)
     outages = 0
-    yield* messages.sent(message, sent.right)
+    yield* settled(messages.sent(message, sent.right))
   })
 
   /** Nothing may be tried: until the first moment that something waits for, or until there is something new. */

@@ -90,7 +90,8 @@ export class PollLoop extends Context.Tag("gatehouse/channel/PollLoop")<
             ? Effect.timeoutOption(Queue.take(sooner), Duration.millis(pause))
             : Queue.take(sooner)
         })
-        yield* Effect.forkScoped(Effect.withTracerEnabled(supervise("PollLoop", Effect.forever(round)), false))
+        const rounds = Effect.withTracerEnabled(supervise("PollLoop", Effect.forever(round)), false)
+        yield* Effect.forkScoped(Effect.mapInputContext(rounds, (_: Context.Context<never>) => Context.empty()))
 
         const leave = (id: ChannelId) =>
           Effect.suspend(() => {

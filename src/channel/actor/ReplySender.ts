@@ -1,49 +1,85 @@
-import { Array, DateTime, Duration, Effect, FiberMap, Option, Queue } from "effect"
+import { Array, Clock, DateTime, Duration, Effect, FiberMap } from "effect"
 import { supervise } from "../../kit/Supervise.ts"
 import { AiLogs } from "../../reply/AiLogs.ts"
 import { AutoReply } from "../../reply/AutoReply.ts"
+import type { Next } from "../../reply/domain/Next.ts"
 import type { ChannelId } from "../domain/Channel.ts"
+import type { ReplyCalls } from "./ReplyCalls.ts"
 
-const lookAgain = Duration.seconds(30)
+const lookAgain = Duration.toMillis("30 seconds")
 const chatsAtOnce = 256
 
 /**
  * Answers the messages of one channel: a fiber for each chat where something is due, which ends where the next moment or
  * the channel has the next word. Replies and their due times are rows, so that one that waits costs nothing here, and one
- * that was under way when the program ended goes on where it was. `onQueued` is told when there may be something to send.
+ * that was under way when the program ended goes on where it was. A call names the chat where that is known; else, and
+ * when a moment has come, the rows say which. `onQueued` is told when there may be something to send.
  */
 export const replySender = Effect.fn("ReplySender")(function* (
   id: ChannelId,
-  roused: Queue.Queue<void>,
+  calls: ReplyCalls,
   onQueued: Effect.Effect<void>
 ) {
   const logs = yield* AiLogs
   const replies = yield* AutoReply
   const chats = yield* FiberMap.make<string>()
+  /** Chats that were called for while they were under way: what they have read may be older than the call. */
+  const passedOver = new Set<string>()
+  let isFull = false
+  /** When to look at the rows, in milliseconds. */
+  let looksAt = 0
+
+  const goesOn = Effect.fnUntraced(function* (chatId: string, next: Next) {
+    const wasPassedOver = passedOver.delete(chatId)
+    if (next._tag === "Idle" && wasPassedOver) return yield* calls.chat(chatId)
+    if (next._tag !== "At") return
+    const now = yield* Clock.currentTimeMillis
+    const at = DateTime.toEpochMillis(next.moment)
+    if (at <= now) return yield* calls.chat(chatId)
+    if (at >= looksAt) return
+    looksAt = at
+    yield* calls.sooner
+  })
 
   const answer = (chatId: string) =>
     supervise("ReplySender", replies.advance(id, chatId)).pipe(
+      Effect.flatMap((next) => goesOn(chatId, next)),
       Effect.zipRight(onQueued),
-      Effect.zipRight(Queue.offer(roused, undefined))
+      Effect.zipRight(Effect.suspend(() => (isFull ? calls.anything : Effect.void)))
     )
 
-  const look = Effect.gen(function* () {
-    // Whoever roused this one is over by then.
-    yield* Effect.yieldNow()
-    const busy = Array.fromIterable(chats).map(([chatId]) => chatId)
-    const free = chatsAtOnce - busy.length
-    const listed = free === 0 ? [] : yield* logs.due(id, free, busy)
-    const now = yield* DateTime.now
-    const [later, due] = Array.partition(listed, ({ dueAt }) => DateTime.lessThanOrEqualTo(dueAt, now))
-    for (const { chatId } of due) {
-      yield* FiberMap.run(chats, chatId, answer(chatId), { onlyIfMissing: true })
-    }
-    const wait = Option.match(Array.head(later), {
-      onNone: () => lookAgain,
-      onSome: ({ dueAt }) => Duration.min(lookAgain, DateTime.distanceDuration(now, dueAt))
-    })
-    yield* Effect.timeoutOption(Queue.take(roused), wait)
+  const begin = Effect.fnUntraced(function* (chatId: string) {
+    if (yield* FiberMap.has(chats, chatId)) passedOver.add(chatId)
+    else if ((yield* FiberMap.size(chats)) >= chatsAtOnce) isFull = true
+    else yield* FiberMap.run(chats, chatId, answer(chatId))
   })
 
-  return yield* Effect.forever(look)
+  const look = Effect.gen(function* () {
+    const now = yield* DateTime.now
+    const busy = Array.fromIterable(chats).map(([chatId]) => chatId)
+    busy.forEach((chatId) => passedOver.add(chatId))
+    const free = chatsAtOnce - busy.length
+    isFull = free === 0
+    const listed = isFull ? [] : yield* logs.due(id, free, busy)
+    const [later, due] = Array.partition(listed, ({ dueAt }) => DateTime.lessThanOrEqualTo(dueAt, now))
+    isFull ||= due.length === free
+    const moments = [
+      DateTime.toEpochMillis(now) + lookAgain,
+      ...later.map(({ dueAt }) => DateTime.toEpochMillis(dueAt))
+    ]
+    looksAt = Math.min(...moments)
+    yield* Effect.forEach(due, ({ chatId }) => begin(chatId), { discard: true })
+  })
+
+  const turn = Effect.gen(function* () {
+    // Whoever called is over by then.
+    yield* Effect.yieldNow()
+    const { chats: called, isForAll } = calls.take()
+    yield* Effect.forEach(called, begin, { discard: true })
+    if (isForAll || looksAt <= (yield* Clock.currentTimeMillis)) yield* look
+    const pause = Math.max(0, looksAt - (yield* Clock.currentTimeMillis))
+    yield* calls.heard(Duration.millis(pause))
+  })
+
+  return yield* Effect.forever(turn)
 }, Effect.scoped)

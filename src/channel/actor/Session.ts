@@ -22,7 +22,7 @@ const told = {
  * Keeps one channel connected that is linked to a phone, for as long as its login wants it (contract, part 4, "Accounts"):
  * what the platform says is stored in its order, and a connection that ends is followed by what `nextStep` says.
  */
-export const session = Effect.fn("Session")(function* (login: LinkedLogin, live: Live, on: typeof told) {
+export const session = Effect.fnUntraced(function* (login: LinkedLogin, live: Live, on: typeof told) {
   const platform = yield* PlatformA
   const linked = yield* LinkedChannels
   const signs = yield* TypingSigns
@@ -48,7 +48,7 @@ export const session = Effect.fn("Session")(function* (login: LinkedLogin, live:
       isOver = isDone
     }
     return end
-  }).pipe(Effect.scoped, Effect.withSpan("Session.connection", { root: true, attributes: { channel: login.id } }))
+  }).pipe(Effect.scoped)
 
   const ended = connection.pipe(
     Effect.map((end) => ({ end, reason: `${end}` })),

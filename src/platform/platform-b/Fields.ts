@@ -6,10 +6,13 @@ export const Id = Schema.Union(
   Schema.transform(Schema.Number, Schema.String, { strict: true, decode: String, encode: Number })
 )
 
+/** What was decoded already is not looked at again: lists in lists would be at every level. */
+const decoded = <A>() => Schema.declare((_): _ is A => true)
+
 /** A field that may be missing, null, or of a shape that we do not know, which counts as missing. */
 export const perhaps = <A, I>(schema: Schema.Schema<A, I>) => {
   const decode = Schema.decodeUnknownOption(schema)
-  return Schema.optionalToRequired(Schema.Unknown, Schema.OptionFromSelf(Schema.typeSchema(schema)), {
+  return Schema.optionalToRequired(Schema.Unknown, decoded<Option.Option<A>>(), {
     decode: Option.flatMap((value) => decode(value)),
     encode: (value): Option.Option<unknown> => value
   })
@@ -18,7 +21,7 @@ export const perhaps = <A, I>(schema: Schema.Schema<A, I>) => {
 /** A list without the elements of a shape that we do not know: one odd element must not hide the others. */
 export const readable = <A, I>(schema: Schema.Schema<A, I>) => {
   const decode = Schema.decodeUnknownOption(schema)
-  return Schema.transform(Schema.Array(Schema.Unknown), Schema.Array(Schema.typeSchema(schema)), {
+  return Schema.transform(Schema.Array(Schema.Unknown), decoded<ReadonlyArray<A>>(), {
     strict: true,
     decode: (elements) => Array.filterMap(elements, (element) => decode(element)),
     encode: (elements): ReadonlyArray<unknown> => elements

@@ -11,6 +11,14 @@ const textIn = (holder: unknown, name: string): string | undefined => {
   return typeof text === "string" && text !== "" ? text : undefined
 }
 
+/** What a glance tells of an item: when it was written, and whether it was reported; none in any doubt. */
+const known = (cursor: Cursor.Cursor, thread_id: string | undefined, item: unknown) => {
+  const item_id = textIn(item, "item_id")
+  const timestamp = Number(textIn(item, "timestamp"))
+  if (thread_id === undefined || item_id === undefined || !Number.isSafeInteger(timestamp)) return undefined
+  return { timestamp, isOld: !Cursor.isNew(cursor, { thread_id }, { item_id, timestamp }) }
+}
+
 /**
  * Whether an inbox certainly has nothing new, by looking only at where threads and items stand: most polls find nothing,
  * and decoding whole items for that would cost more than asking. Any doubt, an unknown shape above all, says no.
@@ -22,12 +30,31 @@ export const isQuiet = (body: unknown, cursor: Cursor.Cursor): boolean => {
   return threads.every((thread) => {
     const thread_id = textIn(thread, "thread_id")
     const items = listIn(thread, "items")
-    if (thread_id === undefined || items === undefined) return false
-    return items.every((item) => {
-      const item_id = textIn(item, "item_id")
-      const timestamp = Number(textIn(item, "timestamp"))
-      if (item_id === undefined || !Number.isSafeInteger(timestamp)) return false
-      return !Cursor.isNew(cursor, { thread_id }, { item_id, timestamp })
-    })
+    return items?.every((item) => known(cursor, thread_id, item)?.isOld === true) ?? false
   })
+}
+
+/**
+ * The body of an inbox without items that were certainly reported, which need no decoding: of those one stays, which tells
+ * that nothing older is news, and what has the time of the thread's place stays with it.
+ */
+export const withoutReported = (body: unknown, cursor: Cursor.Cursor): unknown => {
+  const inbox = Predicate.hasProperty(body, "inbox") ? body.inbox : undefined
+  const threads = listIn(inbox, "threads")
+  if (!Predicate.isRecord(body) || !Predicate.isRecord(inbox) || threads === undefined) return body
+  const trimmed = threads.map((thread) => {
+    const items = listIn(thread, "items")
+    if (!Predicate.isRecord(thread) || items === undefined) return thread
+    const thread_id = textIn(thread, "thread_id")
+    const at = cursor.threads[thread_id ?? ""]?.[0]
+    let hasOld = false
+    const kept = items.filter((item) => {
+      const glance = known(cursor, thread_id, item)
+      const isNeeded = glance?.isOld !== true || glance.timestamp === at || !hasOld
+      hasOld ||= glance?.isOld === true
+      return isNeeded
+    })
+    return { ...thread, items: kept }
+  })
+  return { ...body, inbox: { ...inbox, threads: trimmed } }
 }

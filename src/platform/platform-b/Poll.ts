@@ -1,7 +1,7 @@
 import { Array, Effect, Option, Order } from "effect"
 import type { Polled, Session } from "../Platform.ts"
 import * as Cursor from "./Cursor.ts"
-import { isQuiet } from "./Glance.ts"
+import { isQuiet, withoutReported } from "./Glance.ts"
 import type { Thread } from "./Inbox.ts"
 import type { Line, PrivateApi } from "./PrivateApi.ts"
 import { seenItem } from "./SeenItems.ts"
@@ -64,7 +64,11 @@ export const makePoll = (api: PrivateApi) => {
     if (Option.isSome(before) && Option.isSome(cursorText) && isQuiet(first.rough, before.value)) {
       return { session: yield* sessionNow, cursor: cursorText.value, messages: [] } satisfies Polled
     }
-    const inbox = yield* Threads.readInbox(first)
+    const inbox = yield* Threads.readInbox({
+      ...first,
+      body: () =>
+        Option.match(before, { onNone: first.body, onSome: (cursor) => withoutReported(first.body(), cursor) })
+    })
     const pending = yield* requestsOf(line, inbox.pending_requests_total)
     if (Option.isNone(before)) {
       const requests = Option.match(pending, { onNone: () => [], onSome: (body) => body.inbox.threads })

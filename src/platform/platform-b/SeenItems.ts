@@ -51,18 +51,21 @@ export const seenItem = (
   const peer = Option.map(Option.fromNullable(thread.users.find(({ pk }) => pk !== own.id)), nameOf)
   const author = thread.users.find(({ pk }) => pk === item.user_id)
   return Option.some(
-    SeenMessage.make({
-      chatId: chatIdOf(thread.thread_id),
-      chatType: isGroup ? "group" : "private",
-      chatName: isGroup ? thread.thread_title : peer,
-      platformMessageId: item.item_id,
-      direction: isOwn ? "outgoing" : "incoming",
-      type: typeOf(item),
-      sender: Option.some(isOwn ? own.username : author === undefined ? item.user_id : nameOf(author)),
-      recipient: isGroup ? Option.none() : isOwn ? peer : Option.some(own.username),
-      body: bodyOf(item),
-      clientId: item.client_context,
-      timestamp: timeOf(item)
-    })
+    SeenMessage.make(
+      {
+        chatId: chatIdOf(thread.thread_id),
+        chatType: isGroup ? "group" : "private",
+        chatName: isGroup ? thread.thread_title : peer,
+        platformMessageId: item.item_id,
+        direction: isOwn ? "outgoing" : "incoming",
+        type: typeOf(item),
+        sender: Option.some(isOwn ? own.username : author === undefined ? item.user_id : nameOf(author)),
+        recipient: isGroup ? Option.none() : isOwn ? peer : Option.some(own.username),
+        body: bodyOf(item),
+        clientId: item.client_context,
+        timestamp: timeOf(item)
+      },
+      true
+    )
   )
 }

@@ -33,7 +33,7 @@ const userId = (line: Line, username: string) =>
     Effect.flatMap(shaped(UserInfo))
   )
 
-const target = Effect.fn("Sending.target")(function* (line: Line, to: string) {
+const target = Effect.fnUntraced(function* (line: Line, to: string) {
   const threadId = threadIdIn(to)
   if (Option.isSome(threadId)) return { thread_ids: `[${threadId.value}]` }
   const username = usernameIn(to)
@@ -43,7 +43,7 @@ const target = Effect.fn("Sending.target")(function* (line: Line, to: string) {
 })
 
 export const makeSend = (api: PrivateApi) =>
-  Effect.fn("PlatformBDriver.send")(function* (
+  Effect.fnUntraced(function* (
     session: Session,
     message: { readonly to: string; readonly body: string; readonly clientId: string }
   ) {

@@ -56,7 +56,15 @@ export const loggedOut = ({ deviceId, guid, mid, phoneId }: SessionState): Sessi
 
 export const seal = (state: SessionState): Session => Redacted.make(write(state))
 
+/** States as they were last read, for as long as somebody holds the session. */
+const known = new WeakMap<Session, SessionState>()
+
 export const unseal = (session: Session): Effect.Effect<SessionState, PlatformFailure> =>
-  Effect.mapError(Schema.decode(Text)(Redacted.value(session)), () =>
-    failure("session_expired", "the session is not readable")
-  )
+  Effect.suspend(() => {
+    const state = known.get(session)
+    if (state !== undefined) return Effect.succeed(state)
+    return Schema.decode(Text)(Redacted.value(session)).pipe(
+      Effect.mapError(() => failure("session_expired", "the session is not readable")),
+      Effect.tap((read) => Effect.sync(() => known.set(session, read)))
+    )
+  })

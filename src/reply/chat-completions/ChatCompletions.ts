@@ -1,28 +1,29 @@
-import { HttpClient, HttpClientRequest, type HttpClientResponse } from "@effect/platform"
-import { Chunk, DateTime, Duration, Effect, Either, Layer, Option, Redacted, Schema, Stream } from "effect"
+import { DateTime, Duration, Effect, Either, Layer, Option, Redacted, Schema } from "effect"
 import { type ChatAnswer, ChatModel, ChatModelFailure, type ChatRequest } from "../ChatModel.ts"
 import { endpointOf, type NoReply, readCompletion, readFailure, storable } from "./Completion.ts"
+import { Lane } from "./Lane.ts"
 import { providerErrorIn } from "./ProviderError.ts"
 import { bodyOf, learn, noQuirks, type Quirks } from "./Quirks.ts"
+import { makeTransport, type Received, type Unanswered } from "./Transport.ts"
 
-const bodyLimit = 1024 * 1024
 const longestMessage = 300
 const quirksKept = 256
 /** Calls of one provider at a time: one that hangs holds up its own callers only. */
 const callsAtOnce = 32
 
-interface Received {
-  readonly status: number
-  readonly text: string
-  readonly isWhole: boolean
-  readonly retryAfter: string | undefined
-}
-
-const parse = Schema.decodeOption(Schema.parseJson(Schema.Unknown))
+const Json = Schema.parseJson(Schema.Unknown)
+const parse = Schema.decodeOption(Json)
+const encodeBody = Schema.encodeSync(Json)
 
 const quirksKey = ({ baseUrl, model }: ChatRequest) => `${endpointOf(baseUrl)} ${model}`
 
 const tooLong: NoReply = { kind: "invalid_response", message: "the provider's answer is longer than 1 MiB" }
+
+const unanswered: { readonly [why in Unanswered]: NoReply } = {
+  "no URL": { kind: "bad_request", message: "the base URL is none" },
+  "no answer": { kind: "network", message: "the provider cannot be reached" },
+  "broken off": { kind: "network", message: "the provider's answer broke off" }
+}
 
 const httpDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} [\d:]{8} GMT$/
 
@@ -34,23 +35,6 @@ const waitOf = (header: string | undefined, now: DateTime.Utc): Option.Option<Du
     Duration.millis(Math.max(0, DateTime.distance(now, moment)))
   )
 }
-
-/** Reads up to the limit and drops the connection there. */
-const received = (response: HttpClientResponse.HttpClientResponse) =>
-  response.stream.pipe(
-    Stream.mapAccum(0, (before, bytes) => [before + bytes.length, { bytes, size: before + bytes.length }] as const),
-    Stream.takeUntil(({ size }) => size > bodyLimit),
-    Stream.runCollect,
-    Effect.map((chunks): Received => {
-      const whole = Buffer.concat(Chunk.toReadonlyArray(chunks).map(({ bytes }) => bytes))
-      return {
-        status: response.status,
-        text: whole.toString("utf8", 0, bodyLimit),
-        isWhole: whole.length <= bodyLimit,
-        retryAfter: response.headers["retry-after"]
-      }
-    })
-  )
 
 /** The words of a provider may quote what it was sent: the key is taken out before anything is cut off. */
 const wordsOf = (message: string, apiKey: Redacted.Redacted<string>): string => {
@@ -76,16 +60,16 @@ const failure = (
  * of the port is one request, save that a model's refusal of `max_tokens` or `temperature` is answered by asking at once
  * in the form that it takes, and remembered by base URL and model.
  */
-export const layer = Layer.effect(
+export const layer = Layer.scoped(
   ChatModel,
-  Effect.map(HttpClient.HttpClient, (client) => {
+  Effect.map(makeTransport, (call) => {
     const quirksBy = new Map<string, Quirks>()
-    const lanesBy = new Map<string, Effect.Semaphore>()
+    const lanesBy = new Map<string, Lane>()
 
-    const laneOf = (endpoint: string): Effect.Semaphore => {
+    const laneOf = (endpoint: string): Lane => {
       const known = lanesBy.get(endpoint)
       if (known !== undefined) return known
-      const lane = Effect.unsafeMakeSemaphore(callsAtOnce)
+      const lane = new Lane(callsAtOnce)
       lanesBy.set(endpoint, lane)
       return lane
     }
@@ -96,21 +80,16 @@ export const layer = Layer.effect(
       if (quirksBy.size > quirksKept && oldest.done !== true) quirksBy.delete(oldest.value)
     }
 
-    const post = (request: ChatRequest, quirks: Quirks) =>
-      HttpClientRequest.post(endpointOf(request.baseUrl)).pipe(
-        HttpClientRequest.bearerToken(request.apiKey),
-        HttpClientRequest.acceptJson,
-        HttpClientRequest.bodyUnsafeJson(bodyOf(request, quirks)),
-        client.execute,
-        Effect.flatMap(received),
-        Effect.catchTags({
-          RequestError: ({ reason }) =>
-            reason === "InvalidUrl"
-              ? failure(request, { kind: "bad_request", message: "the base URL is none" })
-              : failure(request, { kind: "network", message: "the provider cannot be reached" }),
-          ResponseError: () => failure(request, { kind: "network", message: "the provider's answer broke off" })
-        })
+    const post = (request: ChatRequest, quirks: Quirks) => {
+      const headers = {
+        accept: "application/json",
+        "content-type": "application/json",
+        authorization: `Bearer ${Redacted.value(request.apiKey)}`
+      }
+      return Effect.mapError(call(endpointOf(request.baseUrl), headers, encodeBody(bodyOf(request, quirks))), (why) =>
+        failure(request, unanswered[why])
       )
+    }
 
     const ask = (request: ChatRequest, quirks: Quirks): Effect.Effect<Received, ChatModelFailure> =>
       Effect.flatMap(post(request, quirks), (answer) => {
@@ -138,17 +117,16 @@ export const layer = Layer.effect(
       return yield* Either.mapLeft(completion, (reason) => failure(request, reason, { status }))
     })
 
-    const complete = Effect.fn("ChatCompletions.complete")(function* (request: ChatRequest) {
-      return yield* ask(request, quirksBy.get(quirksKey(request)) ?? noQuirks).pipe(
-        Effect.withTracerEnabled(false),
+    const complete = (request: ChatRequest) =>
+      ask(request, quirksBy.get(quirksKey(request)) ?? noQuirks).pipe(
         Effect.timeoutFail({
           duration: request.timeout,
           onTimeout: () => failure(request, { kind: "timeout", message: "the provider did not answer in time" })
         }),
-        laneOf(endpointOf(request.baseUrl)).withPermits(1),
-        Effect.flatMap((answer) => read(request, answer))
+        (call) => laneOf(endpointOf(request.baseUrl)).through(call),
+        Effect.flatMap((answer) => read(request, answer)),
+        Effect.withSpan("ChatCompletions.complete")
       )
-    })
 
     return ChatModel.of({ complete })
   })

@@ -23,7 +23,7 @@ const sending = Effect.gen(function* () {
   yield* noon
   const channel = yield* Life.connected
   const roused = yield* Queue.sliding<void>(1)
-  const start = Effect.fork(messageSender(channel.id, roused, yield* PlatformB))
+  const start = Effect.fork(messageSender(channel.id, roused, yield* PlatformB, () => Effect.void))
   return { channel, start, rouse: Queue.offer(roused, undefined) }
 })
 

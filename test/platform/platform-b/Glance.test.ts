@@ -1,7 +1,8 @@
 import { assert, it } from "@effect/vitest"
+import { deepStrictEqual } from "@effect/vitest/utils"
 import { FastCheck, Option } from "effect"
 import * as Cursor from "../../../src/platform/platform-b/Cursor.ts"
-import { isQuiet } from "../../../src/platform/platform-b/Glance.ts"
+import { isQuiet, withoutReported } from "../../../src/platform/platform-b/Glance.ts"
 
 const item = FastCheck.record({
   item_id: FastCheck.integer({ min: 1, max: 9 }).map(String),
@@ -45,4 +46,23 @@ it.prop("never says quiet of what it does not know", [FastCheck.jsonValue()], ([
 it("reads a cursor as it was written", () => {
   const cursor = { baseline: 3, threads: { "1": [4, "7"] as const } }
   assert.deepEqual(Option.getOrThrow(Cursor.read(Cursor.write(cursor))).threads["1"]?.[0], 4)
+})
+
+it.prop("leaves out nothing that decides what is news", [threads, cursors], ([all, cursor]) => {
+  const body = inboxOf(all.map((thread) => ({ ...thread, items: thread.items.map(onTheWire) })))
+  const trimmed = withoutReported(body, cursor) as typeof body
+  const told = ({ inbox }: typeof body) =>
+    inbox.threads.map((thread) => {
+      const { items, thread_id } = thread as { thread_id: string; items: ReadonlyArray<ReturnType<typeof onTheWire>> }
+      const seen = items.map(({ item_id, timestamp }) => ({ item_id, timestamp: Number(timestamp) }))
+      const news = seen.filter((item) => Cursor.isNew(cursor, { thread_id }, item))
+      const at = cursor.threads[thread_id]?.[0]
+      return {
+        thread_id,
+        news,
+        isAllNew: news.length === seen.length,
+        same: seen.filter(({ timestamp }) => timestamp === at)
+      }
+    })
+  deepStrictEqual(told(trimmed), told(body))
 })
