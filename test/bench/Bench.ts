@@ -94,8 +94,9 @@ const measured = Effect.gen(function* () {
   yield* print(yield* subscriberRead(Redacted.value(url)))
   yield* print(yield* verifierBench)
   yield* print(yield* notificationBench(Redacted.value(url)))
-  yield* print({ ...(yield* webhookBench(20)), asked: 0.4 })
-  yield* print({ ...(yield* webhookBench(1)), asked: 0.4 })
+  for (const inTransaction of [false, true])
+    for (const together of [20, 1])
+      yield* print({ ...(yield* webhookBench({ together, inTransaction })), asked: inTransaction ? 0 : 0.4 })
 }).pipe(
   Effect.provide(database),
   Effect.ensuring(Effect.sync(() => rmSync(directory, { recursive: true, force: true })))

@@ -73,7 +73,7 @@ const settled = (targets: ReadonlyArray<Target>) =>
     )
   })
 
-/** From the first commit until the last outcome is written back, with so many events in a transaction. */
+/** From the first commit until the last outcome is written back, with so many events published at once. */
 const ours = (targets: ReadonlyArray<Target>, origin: string, together = atOnce) =>
   Effect.gen(function* () {
     const outbox = yield* Outbox
@@ -84,7 +84,7 @@ const ours = (targets: ReadonlyArray<Target>, origin: string, together = atOnce)
           Array.makeBy(together, (index) => nth * together + index),
           (one) => newEvents(at(targets, one).owner, [one])
         )
-        yield* outbox.transaction(outbox.publish(batch.flat()))
+        yield* outbox.publish(batch.flat())
       })
     return yield* measured(
       Effect.forEach(Array.range(1, events / together), accept, { concurrency: callers, discard: true }).pipe(
@@ -152,7 +152,7 @@ const latency = (origin: string, perSecond: number, together: number) =>
         owner,
         Array.makeBy(together, () => told++)
       )
-    ).pipe(Effect.flatMap((batch) => outbox.transaction(outbox.publish(batch))))
+    ).pipe(Effect.flatMap((batch) => outbox.publish(batch)))
     const tick = Effect.gen(function* () {
       const wanted = Math.floor((((yield* Clock.currentTimeMillis) - started) / 1000) * perSecond)
       const missing = Math.max(0, Math.floor((wanted - told) / together))
@@ -171,7 +171,7 @@ const latency = (origin: string, perSecond: number, together: number) =>
     const { p50, p99 } = at(rows, 0)
     const reached = (told / ((yield* Clock.currentTimeMillis) - started)) * 1000
     console.log(
-      `| event → first attempt at half load (${reached.toFixed(0)}/s), ${together} a transaction, ms | | p50 ${p50.toFixed(1)} | ` +
+      `| event → first attempt at half load (${reached.toFixed(0)}/s), ${together} at once, ms | | p50 ${p50.toFixed(1)} | ` +
         `p99 **${p99.toFixed(1)}** | under 50 |`
     )
   })

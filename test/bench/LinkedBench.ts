@@ -4,14 +4,14 @@ import { createServer } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { NodeRuntime } from "@effect/platform-node"
-import { Array, Effect, Logger, LogLevel, Schedule } from "effect"
+import { Array, Data, Effect, Logger, LogLevel, Schedule } from "effect"
 import { call } from "../support/Api.ts"
 import * as Gatehouse from "../support/Gatehouse.ts"
 import { cpuSeconds, database, heldKilobytes, inspected, migrated, query, report, simulator } from "./Processes.ts"
 
 /** `SESSIONS` channels that are linked to phones, and one more that both sides are measured without. */
 const sessions = Number(process.env["SESSIONS"] ?? 100)
-const messages = Number(process.env["LINKED_MESSAGES"] ?? 600)
+const messages = Number(process.env["LINKED_MESSAGES"] ?? 300)
 const bounds = { ratio: 1.3, p50: 50, p99: 200 }
 const ours = 491_700_000_000
 const bare = 491_800_000_000
@@ -22,6 +22,8 @@ interface Platform {
   readonly url: string
   readonly socketUrl: string
 }
+
+class NotConnected extends Data.TaggedError("NotConnected")<{ readonly wanted: number }> {}
 
 const settle = Effect.sleep("5 seconds")
 
@@ -34,7 +36,7 @@ const bareKilobytes = (platform: Platform, directory: string, count: number) =>
       Effect.sync(() =>
         spawn(process.execPath, args, {
           env: { PATH: process.env["PATH"] ?? "", ...env },
-          stdio: ["ignore", "pipe", "inherit"]
+          stdio: ["ignore", "pipe", "ignore"]
         })
       ),
       (started) => Effect.sync(() => started.kill("SIGKILL"))
@@ -55,22 +57,21 @@ const untilConnected = (databaseUrl: string, count: number) =>
   Effect.repeat(connected(databaseUrl), {
     schedule: Schedule.spaced("200 millis"),
     until: (found) => found === count
-  })
+  }).pipe(Effect.timeoutFail({ duration: "60 seconds", onTimeout: () => new NotConnected({ wanted: count }) }))
 
 const link = Effect.fn(function* (url: string, platform: Platform, hook: string) {
   const { OPERATOR_EMAIL: email, OPERATOR_PASSWORD: password } = Gatehouse.secrets
   const login = yield* call("POST", `${url}/v1/auth/login`, { body: { email, password } })
   const token: string = login.body.data.token
-  yield* Effect.forEach(Array.range(0, sessions), (nth) =>
-    Effect.gen(function* () {
-      const account = yield* call("POST", `${url}/v1/accounts`, { token, body: { name: `Shop ${nth}` } })
-      const at = `${url}/v1/accounts/${account.body.data.id}`
-      yield* call("POST", `${at}/webhooks`, { token, body: { url: hook, events: ["message.received"] } })
-      const connecting = yield* call("POST", `${at}/connect`, { token, body: {} })
-      const body = { qr: connecting.body.data.qr, phone: String(ours + nth) }
-      yield* call("POST", `${platform.url}/_control/scan`, { body })
-    })
-  )
+  const one = Effect.fn(function* (nth: number) {
+    const account = yield* call("POST", `${url}/v1/accounts`, { token, body: { name: `Shop ${nth}` } })
+    const at = `${url}/v1/accounts/${account.body.data.id}`
+    yield* call("POST", `${at}/webhooks`, { token, body: { url: hook, events: ["message.received"] } })
+    const connecting = yield* call("POST", `${at}/connect`, { token, body: {} })
+    const body = { qr: connecting.body.data.qr, phone: String(ours + nth) }
+    yield* call("POST", `${platform.url}/_control/scan`, { body })
+  })
+  yield* Effect.forEach(Array.range(0, sessions), one, { concurrency: 2, discard: true })
 })
 
 const at = (sorted: ReadonlyArray<number>, share: number) =>
@@ -129,13 +130,18 @@ const bench = Effect.gen(function* () {
   const hooks = yield* receiver
   const env = { DATABASE_URL: databaseUrl, PLATFORM_A_URL: platform.socketUrl, LOG_LEVEL: "error" }
   yield* migrated(env)
-  yield* Effect.scoped(
+  const linking = Effect.scoped(
     Effect.gen(function* () {
       const program = yield* Gatehouse.serve(env)
       yield* link(program.url, platform, hooks.url)
       yield* untilConnected(databaseUrl, sessions + 1)
     })
   )
+  const directory = mkdtempSync(join(tmpdir(), "gatehouse-bare-"))
+  yield* Effect.addFinalizer(() => Effect.sync(() => rmSync(directory, { recursive: true, force: true })))
+  const bareHeld = (count: number) => bareKilobytes(platform, directory, count)
+  yield* Effect.all([linking, bareHeld(sessions + 1)], { concurrency: 2 })
+
   const held = (count: number) =>
     Effect.gen(function* () {
       yield* query(databaseUrl, "UPDATE channels SET status = 'disconnected'")
@@ -149,18 +155,14 @@ const bench = Effect.gen(function* () {
       yield* settle
       return { kilobytes: yield* heldKilobytes(port), pid: program.process.pid ?? 0 }
     })
-  const alone = yield* Effect.scoped(held(1))
-  const all = yield* held(sessions + 1)
+  const [[alone, all], [bareAlone, bareAll]] = yield* Effect.all(
+    [Effect.all([Effect.scoped(held(1)), held(sessions + 1)]), Effect.all([bareHeld(1), bareHeld(sessions + 1)])],
+    { concurrency: 2 }
+  )
   yield* latencies(platform, hooks, Array.range(0, sessions))
   const cpuBefore = cpuSeconds(all.pid)
   const waits = yield* latencies(platform, hooks, Array.range(sessions + 1, sessions + messages))
   const cpu = ((cpuSeconds(all.pid) - cpuBefore) * 1_000) / messages
-
-  const directory = mkdtempSync(join(tmpdir(), "gatehouse-bare-"))
-  yield* Effect.addFinalizer(() => Effect.sync(() => rmSync(directory, { recursive: true, force: true })))
-  yield* bareKilobytes(platform, directory, sessions + 1)
-  const bareAlone = yield* bareKilobytes(platform, directory, 1)
-  const bareAll = yield* bareKilobytes(platform, directory, sessions + 1)
 
   const perSession = (all.kilobytes - alone.kilobytes) / sessions
   const perBare = (bareAll - bareAlone) / sessions

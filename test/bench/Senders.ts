@@ -40,6 +40,7 @@ const posting = (secret: Redacted.Redacted<string>, concurrency: number) => {
 /** The event with its batch, the attempt with its end: one statement each, planned once. */
 const keeping = async (databaseUrl: string) => {
   const pool = new Pool({ connectionString: databaseUrl, max: 20 })
+  pool.on("error", () => undefined)
   await pool.query(`
     CREATE TABLE IF NOT EXISTS peer_events (id bigserial PRIMARY KEY, url text, event text, body text, created_at timestamptz DEFAULT now());
     CREATE TABLE IF NOT EXISTS peer_attempts (id bigserial PRIMARY KEY, url text, status int, error text, created_at timestamptz DEFAULT now())`)
@@ -122,7 +123,7 @@ export const pgBossSender = async (
       )
     },
     close: async () => {
-      await boss.stop({ graceful: false, wait: true })
+      await boss.stop({ graceful: true, wait: true })
       await history.close()
       await close()
     }
@@ -148,8 +149,9 @@ export const bullmqSender = async (
     kept()
     if (status >= 300) throw new Error(String(status))
   }
+  const blocking = connection.duplicate()
   const worker = new Worker<Job>(name, ({ data }) => send(data), {
-    connection: connection.duplicate(),
+    connection: blocking,
     concurrency,
     removeOnComplete: { count: 0 }
   })
@@ -166,7 +168,7 @@ export const bullmqSender = async (
       await worker.close()
       await queue.obliterate({ force: true })
       await queue.close()
-      await connection.quit()
+      await Promise.all([connection.quit(), blocking.quit()])
       await history.close()
       await close()
     }

@@ -1,32 +1,11 @@
 import { Effect } from "effect"
-import { WebSocket } from "undici"
 import { call } from "../support/Api.ts"
 import * as Gatehouse from "../support/Gatehouse.ts"
 import { crowd, insert, operatorToken } from "./Crowd.ts"
-import { query, residentKilobytes } from "./Processes.ts"
+import { heldKilobytes, inspected, query, residentKilobytes } from "./Processes.ts"
 
 const waiting = Number(process.env["REPLY_WAITING"] ?? 5_000)
 const size = { accounts: 20, threads: waiting / 20, items: 1 }
-
-/** Asks the inspector of a running program; garbage is collected first, so that the heap is what is held. */
-const heapMegabytes = (port: number) =>
-  Effect.promise(async () => {
-    const targets: any = await (await fetch(`http://127.0.0.1:${port}/json`)).json()
-    const socket = new WebSocket(targets[0].webSocketDebuggerUrl)
-    await new Promise((resolve) => socket.addEventListener("open", resolve))
-    const ask = (id: number, method: string) =>
-      new Promise<any>((resolve) => {
-        socket.addEventListener("message", ({ data }) => {
-          const answer = JSON.parse(String(data))
-          if (answer.id === id) resolve(answer.result)
-        })
-        socket.send(JSON.stringify({ id, method }))
-      })
-    await ask(1, "HeapProfiler.collectGarbage")
-    const { usedSize } = await ask(2, "Runtime.getHeapUsage")
-    socket.close()
-    return Number(usedSize) / 1024 / 1024
-  })
 
 /** What replies that wait in their delay cost, over the same program when as many messages were stored and not answered. */
 export const waitingReplies = Effect.fn(function* (sides: {
@@ -35,8 +14,8 @@ export const waitingReplies = Effect.fn(function* (sides: {
   readonly env: Readonly<Record<string, string>>
 }) {
   const { databaseUrl, env, platform } = sides
-  const port = yield* Gatehouse.freePort
-  const program = yield* Gatehouse.serve({ ...env, NODE_OPTIONS: `--inspect=127.0.0.1:${port}` })
+  const inspector = yield* inspected
+  const program = yield* Gatehouse.serve({ ...env, ...inspector.env })
   const pid = program.process.pid ?? 0
   const token = yield* operatorToken(program.url)
   const written = Effect.fn(function* (settings: object, status: string) {
@@ -51,10 +30,10 @@ export const waitingReplies = Effect.fn(function* (sides: {
     )
     yield* count.pipe(Effect.delay("500 millis"), Effect.repeat({ until: ([row]) => row?.["n"] === waiting }))
     yield* Effect.sleep("2 seconds")
-    const heap = yield* heapMegabytes(port)
-    return { heap, resident: residentKilobytes(pid) / 1024 }
+    const held = (yield* heldKilobytes(inspector.port)) / 1024
+    return { held, resident: residentKilobytes(pid) / 1024 }
   })
   const before = yield* written({ enabled: false }, "skipped")
   const after = yield* written({ enabled: true, reply_delay_seconds: 300 }, "generated")
-  return { waiting, heap: after.heap - before.heap, resident: after.resident - before.resident }
+  return { waiting, held: after.held - before.held, resident: after.resident - before.resident }
 })
