@@ -172,6 +172,50 @@ layer(Program.layer, { excludeTestServices: true })("a receipt proves a purchase
     })
   )
 
+  it.effect("which a family shares: it is the payer's and the member's, until the payer has the money back", () =>
+    Effect.gen(function* () {
+      const { ask, buy, control, events, ledger, notify, read, show } = yield* selling
+      const paid = yield* buy({ ...notify, price: 4990 })
+      yield* show(paid, "ann")
+      const shareWith = (name: string) =>
+        Effect.gen(function* () {
+          const { body } = yield* control(`/purchases/${paid}/share`)
+          const { transactionId } = body.purchase
+          strictEqual((yield* show(transactionId, name)).status, 200)
+          return transactionId
+        })
+      yield* shareWith("ben")
+      const carols = yield* shareWith("carol")
+      const holders = ["ann", "ben", "carol"]
+      const stands = Effect.forEach(holders, (name) =>
+        Effect.map(read(name), ({ entitlements, subscriptions }) => [
+          entitlements.pro.is_active,
+          subscriptions["pro.monthly"].ownership_type
+        ])
+      )
+      deepStrictEqual(yield* stands, [
+        [true, "purchased"],
+        [true, "family_shared"],
+        [true, "family_shared"]
+      ])
+      deepStrictEqual((yield* ask("GET", "/stats")).body.data.revenue, { USD: 4.99 })
+      strictEqual((yield* events("customer.transferred")).length, 0)
+
+      yield* control(`/purchases/${carols}/revoke`)
+      deepStrictEqual(
+        (yield* stands).map(([isActive]) => isActive),
+        [true, true, false]
+      )
+      yield* control(`/purchases/${paid}/refund`)
+      deepStrictEqual(
+        (yield* stands).map(([isActive]) => isActive),
+        [false, false, false]
+      )
+      strictEqual((yield* events("subscription.refunded")).length, 1)
+      strictEqual((yield* ledger).length, 3)
+    })
+  )
+
   it.effect("and stays where it is when the app keeps purchases", () =>
     Effect.gen(function* () {
       const { ask, buy, read, show } = yield* selling
