@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
-import { Array, Clock, Effect, Fiber, Random, Ref, Schedule } from "effect"
+import { Array, Clock, type Duration, Effect, Random, Ref, Schedule } from "effect"
 import { Client } from "pg"
 import { type Answer, call } from "../support/Api.ts"
 import * as Gatehouse from "../support/Gatehouse.ts"
@@ -19,7 +19,7 @@ const misbehave = (world: World) =>
   Effect.gen(function* () {
     const status = (yield* Random.nextIntBetween(0, 20)) === 0 ? 503 : 200
     if (world.receiver.script.length < 5) world.receiver.script.push(status)
-  }).pipe(Effect.repeat(Schedule.spaced("50 millis")))
+  })
 
 const told = (world: World, event: string) =>
   new Set(
@@ -55,38 +55,37 @@ describe(`${minutes} minutes of talk and purchases under kill -9`, () => {
         let written = 0
         const bought = new Map<string, Answer>()
 
-        /** A step that has begun is counted: interrupted in the middle, it would be done without being known. */
+        const end = (yield* Clock.currentTimeMillis) + minutes * 60_000
+
+        /** Lets a step that has begun come to its end: interrupted in the middle, it would be done without being known. */
+        const untilTheEnd = (every: Duration.DurationInput) =>
+          Effect.repeat({
+            while: () => Effect.map(Clock.currentTimeMillis, (now) => now < end),
+            schedule: Schedule.jittered(Schedule.spaced(every))
+          })
+
         const talk = Effect.gen(function* () {
           const person = people[written % people.length] ?? "person0"
           written += 1
           yield* write(world, person, "shop", `message ${written}`)
-        }).pipe(Effect.uninterruptible, Effect.repeat(Schedule.jittered(Schedule.spaced("400 millis"))))
+        }).pipe(untilTheEnd("400 millis"))
 
         const shop = Effect.gen(function* () {
           const nth = bought.size
           const token = `0d2f7a4e-7c1b-4a9e-8f0a-${String(nth).padStart(12, "0")}`
           bought.set(token, yield* buy(world, first.url, app.id, { app_account_token: token }))
-        }).pipe(Effect.uninterruptible, Effect.repeat(Schedule.jittered(Schedule.spaced("300 millis"))))
+        }).pipe(untilTheEnd("300 millis"))
 
         const crash = Effect.gen(function* () {
-          yield* Effect.sleep(yield* Random.nextIntBetween(3_000, 9_000))
-          yield* Effect.uninterruptible(
-            Effect.gen(function* () {
-              const program = yield* Ref.get(running)
-              memory.push(residentMegabytes(program.process.pid ?? 0))
-              yield* Gatehouse.kill9(program)
-              kills += 1
-              yield* Ref.set(running, yield* Gatehouse.serve({ ...world.env, PORT: port }))
-            })
-          )
-        }).pipe(Effect.forever)
+          const program = yield* Ref.get(running)
+          memory.push(residentMegabytes(program.process.pid ?? 0))
+          yield* Gatehouse.kill9(program)
+          kills += 1
+          yield* Ref.set(running, yield* Gatehouse.serve({ ...world.env, PORT: port }))
+        }).pipe(untilTheEnd("6 seconds"))
 
-        const end = (yield* Clock.currentTimeMillis) + minutes * 60_000
-        const load = yield* Effect.fork(
-          Effect.all([talk, shop, crash, misbehave(world)], { concurrency: "unbounded", discard: true })
-        )
-        yield* Effect.sleep(end - (yield* Clock.currentTimeMillis))
-        yield* Fiber.interrupt(load)
+        const loads = [talk, shop, Effect.delay(crash, "3 seconds"), misbehave(world).pipe(untilTheEnd("50 millis"))]
+        yield* Effect.all(loads, { concurrency: "unbounded", discard: true })
         world.receiver.script.length = 0
 
         const answers = [...bought.values()].map(({ body }) => body)
