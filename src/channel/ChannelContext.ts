@@ -3,6 +3,8 @@ import { AiLogRepo } from "../reply/AiLogRepo.ts"
 import { AiLogs } from "../reply/AiLogs.ts"
 import { AiSettings } from "../reply/AiSettings.ts"
 import { AutoReply } from "../reply/AutoReply.ts"
+import { ManagerAlerts } from "../reply/ManagerAlerts.ts"
+import { NextSteps } from "../reply/NextSteps.ts"
 import { LastLook } from "../reply/LastLook.ts"
 import { ReplyJobRepo } from "../reply/ReplyJobRepo.ts"
 import * as ReplyQueue from "../reply/ReplyQueue.ts"
@@ -56,7 +58,8 @@ export const services = Layer.mergeAll(
   SendGate.layer
 ).pipe(
   Layer.provideMerge(Layer.mergeAll(AutoReply.layer, LastLook.layer, TrialReply.layer)),
-  Layer.provideMerge(Layer.merge(Rules.layer, ReplyWriter.layer)),
+  Layer.provideMerge(NextSteps.layer),
+  Layer.provideMerge(Layer.mergeAll(ManagerAlerts.layer, Rules.layer, ReplyWriter.layer)),
   Layer.provideMerge(ChannelReplies.layer),
   Layer.provideMerge(Layer.merge(AiSettings.layer, TypingSigns.layer)),
   Layer.provideMerge(messages)

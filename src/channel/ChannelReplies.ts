@@ -1,7 +1,6 @@
 import { Array, Effect, Layer, Option, Schema } from "effect"
-import { together } from "../kit/Together.ts"
 import { longestText } from "../platform/domain/TextLimit.ts"
-import { type ChatKey, ReplyChannel } from "../reply/ReplyChannel.ts"
+import { type ChatKey, type ConversationAsked, ReplyChannel } from "../reply/ReplyChannel.ts"
 import { ChatRepo } from "./ChatRepo.ts"
 import { ChannelId } from "./domain/Channel.ts"
 import { MessageId } from "./domain/Message.ts"
@@ -9,15 +8,10 @@ import { MessageRepo } from "./MessageRepo.ts"
 import { Messages } from "./Messages.ts"
 import { TypingSigns } from "./TypingSigns.ts"
 
-type Asked = Parameters<typeof MessageRepo.Service.windows>[0][number]
-
-/** Conversations that are read by one statement. */
-const windowsAtOnce = 64
-
 const idOf = Schema.decodeSync(ChannelId)
 
 /** The channel as the auto-reply flow sees it. */
-export const layer = Layer.scoped(
+export const layer = Layer.effect(
   ReplyChannel,
   Effect.gen(function* () {
     const repo = yield* MessageRepo
@@ -40,30 +34,28 @@ export const layer = Layer.scoped(
             isBlocked,
             mode: aiMode,
             customSystemPrompt,
-            humanWroteAt,
-            longestText: longestText(chatId)
+            humanWroteAt
           })
         )
       )
     })
 
-    const windows = Effect.fn("ChannelReplies.windows")(function* (asked: ReadonlyArray<Asked>) {
-      const rows = yield* repo.windows(asked)
+    const windows = Effect.fn("ChannelReplies.windows")(function* (asked: ReadonlyArray<ConversationAsked>) {
+      const rows = yield* repo.windows(
+        asked.map(({ accountId, chatId, limit, upTo }) => ({
+          channelId: accountId,
+          chatId,
+          upTo: Option.getOrNull(upTo),
+          limit
+        }))
+      )
       const byPosition = Array.groupBy(rows, ({ nth }) => String(nth))
-      return asked.map((_, index) => byPosition[String(index + 1)] ?? [])
-    })
-    const windowTogether = yield* together(windowsAtOnce, windows)
-
-    const window = Effect.fnUntraced(function* (
-      accountId: string,
-      chatId: string,
-      upTo: Option.Option<string>,
-      limit: number
-    ) {
-      const newest = yield* windowTogether({ channelId: accountId, chatId, upTo: Option.getOrNull(upTo), limit })
-      // Replies to earlier messages may be stored after the one to answer, which stays the last word.
-      const [before, last] = Array.partition(Array.reverse(newest), ({ id }) => Option.contains(upTo, id))
-      return [...before, ...last]
+      return asked.map(({ upTo }, index) => {
+        // Replies to earlier messages may be stored after the one to answer, which stays the last word.
+        const newest = byPosition[String(index + 1)] ?? []
+        const [before, last] = Array.partition(Array.reverse(newest), ({ id }) => Option.contains(upTo, id))
+        return [...before, ...last]
+      })
     })
 
     return ReplyChannel.of({
@@ -73,7 +65,8 @@ export const layer = Layer.scoped(
         Effect.map(repo.texts(ids), (found) =>
           found.map(({ body, id, timestamp, type }) => ({ id, type, body, writtenAt: timestamp }))
         ),
-      window,
+      windows,
+      longestText,
       queue: (all) =>
         Effect.asVoid(
           messages.queueAll(

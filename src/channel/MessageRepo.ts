@@ -72,6 +72,12 @@ export class MessageRepo extends Effect.Service<MessageRepo>()("gatehouse/channe
       }),
       Effect.orDie
     )
+    /** Messages that nobody was told of and that will not be sent. */
+    const remove = Effect.fn("MessageRepo.remove")(
+      (ids: ReadonlyArray<string>) => sql`DELETE FROM messages WHERE id = ANY(${ids}::uuid[])`,
+      Effect.asVoid,
+      Effect.orDie
+    )
     /** What was written, of each message. */
     const texts = Effect.fn("MessageRepo.texts")(
       SqlSchema.findAll({
@@ -262,6 +268,7 @@ export class MessageRepo extends Effect.Service<MessageRepo>()("gatehouse/channe
       byId,
       byIds,
       texts,
+      remove,
       ownAmong,
       page,
       windows,

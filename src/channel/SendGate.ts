@@ -1,8 +1,7 @@
-import { Context, type DateTime, Effect, Layer, Option } from "effect"
+import { Context, type DateTime, Effect, Layer } from "effect"
 import { together } from "../kit/Together.ts"
 import { LastLook } from "../reply/LastLook.ts"
 import { Outbox } from "../webhook/Outbox.ts"
-import { MessageId } from "./domain/Message.ts"
 import { MessageRepo } from "./MessageRepo.ts"
 import type { Unsent } from "./SendQueue.ts"
 
@@ -20,7 +19,7 @@ export class SendGate extends Context.Tag("gatehouse/channel/SendGate")<
   {
     /**
      * Committed before the platform is asked, so that a crash leaves a trace. False for a reply that the rules withhold by
-     * now: it has failed with their reason.
+     * now: the log of replies says why, and there is no such message any more.
      */
     readonly begin: (unsent: Unsent, at: DateTime.Utc) => Effect.Effect<boolean>
   }
@@ -39,13 +38,7 @@ export class SendGate extends Context.Tag("gatehouse/channel/SendGate")<
         function* (all: ReadonlyArray<Sending>) {
           const withheld = yield* replies.withheld(all.map(({ unsent: { message } }) => message.id))
           yield* begun(all.filter(({ unsent: { message } }) => !withheld.has(message.id)))
-          yield* Effect.forEach(
-            withheld,
-            ([id, reason]) => repo.move(MessageId.make(id), "failed", Option.some(reason)),
-            {
-              discard: true
-            }
-          )
+          if (withheld.size > 0) yield* repo.remove([...withheld.keys()])
           return all.map(({ unsent: { message } }) => !withheld.has(message.id))
         },
         (effect) => outbox.transaction(effect),

@@ -1,5 +1,5 @@
 import { SqlClient, SqlSchema } from "@effect/sql"
-import { Array, Context, Effect, Layer, Option, type Redacted, Schema } from "effect"
+import { Context, Effect, Layer, Option, type Redacted, Schema } from "effect"
 import { Seal } from "../kit/Seal.ts"
 import { AiEnvironment } from "./AiEnvironment.ts"
 import {
@@ -18,7 +18,8 @@ export type KeyChange = Option.Option<Redacted.Redacted<string> | null>
 
 export interface Configured {
   readonly settings: Effective
-  readonly apiKey: Option.Option<Redacted.Redacted<string>>
+  /** Opened only for who asks: most of those who look at the settings do not. */
+  readonly apiKey: Effect.Effect<Option.Option<Redacted.Redacted<string>>>
 }
 
 const globalRecord = "ai_global"
@@ -152,22 +153,17 @@ export class AiSettings extends Context.Tag("gatehouse/reply/AiSettings")<
           (sealed) => Effect.orDie(seal.open(sealed, recordId))
         )
 
-      /** With keys opened once, however many chats use them. */
-      const configuredBy = Effect.fn("AiSettings.configuredBy")(function* (
-        global: Row,
-        account: Row,
-        accountId: string
-      ) {
+      const configuredBy = (global: Row, account: Row, accountId: string) => {
         const stored = { account: keyedOf(account), global: keyedOf(global), environment: environmentLayer }
-        const nearest = Option.getOrNull(keyLayer({ chat: inheriting, ...stored }))
-        const apiKey =
-          nearest === "account"
-            ? yield* opened(account, accountId)
-            : nearest === "global"
-              ? yield* opened(global, globalRecord)
-              : environment.apiKey
+        const keys = {
+          account: opened(account, accountId),
+          global: opened(global, globalRecord),
+          environment: Effect.succeed(environment.apiKey)
+        }
+        const nearest = keyLayer({ chat: inheriting, ...stored })
+        const apiKey = Option.match(nearest, { onNone: () => Effect.succeedNone, onSome: (layer) => keys[layer] })
         return (chat: ChatLayer): Configured => ({ settings: resolve({ chat, ...stored }), apiKey })
-      })
+      }
 
       const configured = Effect.fn("AiSettings.configured")(function* (
         accountId: Option.Option<string>,
@@ -178,31 +174,24 @@ export class AiSettings extends Context.Tag("gatehouse/reply/AiSettings")<
           Option.getOrElse(accountId, () => ""),
           Option.flatMapNullable(accountId, (id) => found.get(id))
         ]
-        return (yield* configuredBy(Option.fromNullable(found.get(null)), own, of))(chat)
+        return configuredBy(Option.fromNullable(found.get(null)), own, of)(chat)
       })
 
       const configuredAll = Effect.fn("AiSettings.configuredAll")(function* (
         chats: ReadonlyArray<{ readonly accountId: string; readonly chat: ChatLayer }>
       ) {
-        const ids = Array.dedupe(chats.map(({ accountId }) => accountId))
+        const ids = [...new Set(chats.map(({ accountId }) => accountId))]
         const found = yield* read(ids)
         const globalRow = Option.fromNullable(found.get(null))
-        const by = new Map(
-          yield* Effect.forEach(ids, (id) =>
-            Effect.map(
-              configuredBy(globalRow, Option.fromNullable(found.get(id)), id),
-              (settingsOf) => [id, settingsOf] as const
-            )
-          )
-        )
-        const none = yield* configuredBy(globalRow, Option.none(), "")
+        const by = new Map(ids.map((id) => [id, configuredBy(globalRow, Option.fromNullable(found.get(id)), id)]))
+        const none = configuredBy(globalRow, Option.none(), "")
         return chats.map(({ accountId, chat }) => (by.get(accountId) ?? none)(chat))
       })
 
       const hold = Effect.fn("AiSettings.hold")(
         (accountIds: ReadonlyArray<string>) => sql`
           SELECT pg_advisory_xact_lock_shared(hashtextextended(record, 0))
-          FROM unnest(${[globalRecord, ...Array.dedupe(accountIds).toSorted().map(accountRecord)]}::text[]) AS record`,
+          FROM unnest(${[globalRecord, ...[...new Set(accountIds)].toSorted().map(accountRecord)]}::text[]) AS record`,
         Effect.asVoid,
         Effect.orDie
       )

@@ -14,12 +14,13 @@ export const askOnce = Effect.fnUntraced(function* (
   { apiKey, settings }: Configured,
   window: ReadonlyArray<WindowMessage>
 ) {
+  const key = yield* apiKey
   const instructions = settings.managerAlerts.value.enabled ? [handOffInstruction] : []
   const [time, answer] = yield* Effect.timed(
     Effect.either(
       model.complete({
         baseUrl: settings.baseUrl.value,
-        apiKey: Option.getOrElse(apiKey, () => Redacted.make("")),
+        apiKey: Option.getOrElse(key, () => Redacted.make("")),
         model: settings.modelName.value,
         turns: conversation(settings.systemPrompt.value, settings.businessKnowledge.value, window, instructions),
         temperature: Option.fromNullable(settings.temperature.value),

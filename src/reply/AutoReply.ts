@@ -1,33 +1,26 @@
 import { Array, Clock, Context, DateTime, Duration, Effect, Either, Layer, Option, Random } from "effect"
 import { nextId } from "../kit/Id.ts"
-import { together } from "../kit/Together.ts"
 import { Outbox } from "../webhook/Outbox.ts"
-import { AiLogRepo } from "./AiLogRepo.ts"
 import { askModel } from "./AskModel.ts"
 import { type ChatAnswer, ChatModel, type ChatModelFailure } from "./ChatModel.ts"
 import { AiLog } from "./domain/AiLog.ts"
-import { typingTime, windowSize } from "./domain/Conversation.ts"
-import { plan, skipReason, type SkipReason } from "./domain/Eligibility.ts"
+import { typingTime } from "./domain/Conversation.ts"
 import { splitReply } from "./domain/LongReply.ts"
-import { alertText, keywordIn } from "./domain/ManagerAlert.ts"
 import { Next } from "./domain/Next.ts"
 import { spokenReply } from "./domain/SpokenReply.ts"
-import { type ChatKey, ReplyChannel } from "./ReplyChannel.ts"
+import { ManagerAlerts } from "./ManagerAlerts.ts"
+import { type Question, NextSteps, Step } from "./NextSteps.ts"
+import { ReplyChannel } from "./ReplyChannel.ts"
 import { ReplyJobRepo } from "./ReplyJobRepo.ts"
 import * as ReplyEnds from "./ReplyEnds.ts"
 import { type Outrun, ReplyWriter } from "./ReplyWriter.ts"
-import { Rules, type Situation, type Waiting } from "./Rules.ts"
+import type { Waiting } from "./Rules.ts"
 
 /** A platform forgets that somebody types after some ten seconds. */
 const typingShown = Duration.seconds(8)
 
 /** Noted as the reason of a reply that was sent without its unfinished end. */
 const cutOff = "truncated"
-
-/** Chats whose jobs are read by one statement. */
-const readAtOnce = 128
-
-const keyOf = ({ accountId, chatId }: ChatKey) => `${accountId} ${chatId}`
 
 const atOnce = Effect.map(DateTime.now, (moment) => Next.At({ moment }))
 
@@ -48,97 +41,20 @@ export class AutoReply extends Context.Tag("gatehouse/reply/AutoReply")<
     readonly advance: (accountId: string, chatId: string) => Effect.Effect<Next>
   }
 >() {
-  static readonly layer = Layer.scoped(
+  static readonly layer = Layer.effect(
     AutoReply,
     Effect.gen(function* () {
-      const repo = yield* AiLogRepo
+      const steps = yield* NextSteps
       const jobs = yield* ReplyJobRepo
-      const rules = yield* Rules
       const model = yield* ChatModel
       const channel = yield* ReplyChannel
       const writer = yield* ReplyWriter
-      const { begun, end, failed, moved, orOutrun, skip } = yield* ReplyEnds.make
+      const alerts = yield* ManagerAlerts
+      const { end, failed, moved, orOutrun } = yield* ReplyEnds.make
       const outbox = yield* Outbox
-
-      /** Where the chat stands. */
-      const headOf = yield* together(readAtOnce, (keys: ReadonlyArray<ChatKey>) =>
-        Effect.map(jobs.heads(keys), (heads) => {
-          const byChat = new Map(heads.map((head) => [keyOf(head.log), head]))
-          return keys.map((key) => Option.fromNullable(byChat.get(keyOf(key))))
-        })
-      )
-      const openOf = yield* together(readAtOnce, (keys: ReadonlyArray<ChatKey>) =>
-        Effect.map(repo.open(keys), (open) => {
-          const ofChats = Array.groupBy(open, keyOf)
-          return keys.map((key) => ofChats[keyOf(key)] ?? [])
-        })
-      )
 
       const atomically = <A>(effect: Effect.Effect<A, Outrun>) =>
         Effect.catchTag(outbox.transaction(effect), "SqlError", Effect.die)
-
-      const alert = Effect.fn("AutoReply.alert")(function* (
-        log: AiLog,
-        { chat, configured }: Situation,
-        why: string,
-        texts: ReadonlyArray<string>
-      ) {
-        const { to } = configured.settings.managerAlerts.value
-        if (to === log.chatId) return
-        const body = alertText(why, chat.name, texts)
-        yield* channel.queue([{ id: yield* nextId, accountId: log.accountId, to, body }])
-      })
-
-      const alertOfKeyword = (situation: Situation, answered: Waiting, before: ReadonlyArray<Waiting>) => {
-        const alerts = situation.configured.settings.managerAlerts.value
-        const texts = [...before, answered].map(({ body }) => body)
-        return Option.map(alerts.enabled ? keywordIn(alerts, texts) : Option.none(), (keyword) =>
-          alert(answered.log, situation, `“${keyword}”`, texts)
-        )
-      }
-
-      /**
-       * Step 2: what is not answered is skipped, and what is becomes the one reply of the chat. Else when to look again.
-       * The other messages of the chat are read only where they matter.
-       */
-      const choose = Effect.fnUntraced(function* (
-        first: AiLog
-      ): Effect.fn.Return<Either.Either<readonly [Waiting, Situation], Next>, Outrun> {
-        const now = yield* DateTime.now
-        const { message, situation } = yield* rules.of(first)
-        const isAlone =
-          situation.configured.settings.debounceSeconds.value === 0 &&
-          Option.isNone(skipReason(situation.rules, message))
-        const waiting = isAlone ? [message] : yield* rules.waiting(yield* openOf(first))
-        if (!Array.isNonEmptyReadonlyArray(waiting)) return Either.left(Next.Idle())
-        const { answer, skipped, waitUntil } = plan(situation.rules, waiting)
-        if (Option.isSome(waitUntil)) {
-          yield* jobs.wait(first, waitUntil.value)
-          return Either.left(Next.At({ moment: waitUntil.value }))
-        }
-        const superseded = skipped.filter(({ reason }) => reason === "superseded").map(({ message }) => message)
-        const told = Option.flatMap(answer, (one) => alertOfKeyword(situation, one, superseded))
-        if (Option.isSome(answer) && skipped.length === 0 && Option.isNone(told)) {
-          yield* writer.begin(answer.value.log)
-          return Either.right([answer.value, situation] as const)
-        }
-        yield* atomically(
-          Effect.gen(function* () {
-            yield* Effect.forEach(skipped, ({ message, reason }) => skip(message.log, reason), { discard: true })
-            const last = Array.last(skipped)
-            if (Option.isSome(last)) {
-              yield* orOutrun(jobs.end(last.value.message.log, skipped.length, Option.none(), now))
-            }
-            if (Option.isNone(answer)) return
-            yield* begun(answer.value.log)
-            if (Option.isSome(told)) yield* told.value
-          })
-        )
-        return Option.match(answer, {
-          onNone: () => Either.left(Next.At({ moment: now })),
-          onSome: (one) => Either.right([one, situation] as const)
-        })
-      })
 
       const echo = ({ body }: Waiting): ChatAnswer => ({
         reply: body,
@@ -148,19 +64,19 @@ export class AutoReply extends Context.Tag("gatehouse/reply/AutoReply")<
         completionTokens: Option.some(0)
       })
 
-      const answerOf = ({ configured }: Situation, message: Waiting): Effect.Effect<ChatAnswer, ChatModelFailure> => {
-        const { accountId, chatId, messageId } = message.log
-        if (configured.settings.echoMode.value) return Effect.succeed(echo(message))
-        return Effect.flatMap(channel.window(accountId, chatId, Option.some(messageId), windowSize), (window) =>
-          askModel(model, configured, window)
-        )
-      }
+      const answerOf = ({
+        message,
+        situation: { configured },
+        window
+      }: Question): Effect.Effect<ChatAnswer, ChatModelFailure> =>
+        configured.settings.echoMode.value ? Effect.succeed(echo(message)) : askModel(model, configured, window)
 
       /** Steps 3 to 5. None when there is nothing to send. */
-      const generate = Effect.fnUntraced(function* (message: Waiting, situation: Situation) {
+      const generate = Effect.fnUntraced(function* (question: Question) {
+        const { message, situation } = question
         const { log } = message
         const startedAt = yield* Clock.currentTimeMillis
-        const answered = yield* Effect.either(answerOf(situation, message))
+        const answered = yield* Effect.either(answerOf(question))
         const endedAt = yield* Clock.currentTimeMillis
         if (Either.isLeft(answered)) {
           const { kind, message: words } = answered.left
@@ -198,16 +114,13 @@ export class AutoReply extends Context.Tag("gatehouse/reply/AutoReply")<
           ? atomically(
               Effect.gen(function* () {
                 yield* moved(step)
-                yield* alert(log, situation, "A person is asked for", [message.body])
+                yield* alerts.queue({ log, situation, why: "A person is asked for", texts: [message.body] })
                 yield* orOutrun(Effect.map(jobs.goOn([{ log, at: step.goesOnAt }]), ({ size }) => size === 1))
               })
             )
           : writer.goOn(step)
         return Option.some({ log: AiLog.make({ ...log, ...changes }, true), dueAt })
       })
-
-      const skipped = (log: AiLog, reason: SkipReason) =>
-        Effect.zipRight(atomically(Effect.zipRight(skip(log, reason), end(log))), atOnce)
 
       /** Step 6, first half: the other side sees somebody type for as long as a person would. */
       const type = Effect.fnUntraced(function* ({ accountId, chatId, reply }: AiLog) {
@@ -221,19 +134,12 @@ export class AutoReply extends Context.Tag("gatehouse/reply/AutoReply")<
         }
       })
 
-      /** Step 6, second half: the rules again, then the reply is the channel's to send, part by part. */
+      /** Step 6, second half: the reply is the channel's to send, part by part, which looks at the rules again. */
       const hand = Effect.fnUntraced(function* (log: AiLog) {
-        const { message, situation } = yield* rules.of(log)
-        const reason = skipReason(situation.rules, message)
-        if (Option.isSome(reason)) {
-          yield* channel.typing(log.accountId, log.chatId, false)
-          return yield* skipped(log, reason.value)
-        }
-        const parts = splitReply(
-          Option.getOrElse(log.reply, () => ""),
-          situation.chat.longestText
+        const text = Option.getOrElse(log.reply, () => "")
+        const messages = yield* Effect.forEach(splitReply(text, channel.longestText(log.chatId)), (body) =>
+          Effect.map(nextId, (id) => ({ id, body }))
         )
-        const messages = yield* Effect.forEach(parts, (body) => Effect.map(nextId, (id) => ({ id, body })))
         yield* writer.goOn({
           from: log,
           changes: { replyMessageId: Option.map(Array.head(messages), ({ id }) => id) },
@@ -246,41 +152,26 @@ export class AutoReply extends Context.Tag("gatehouse/reply/AutoReply")<
 
       const deliver = (log: AiLog) => Effect.zipRight(type(log), hand(log))
 
-      const answer = Effect.fnUntraced(function* (message: Waiting, situation: Situation) {
-        const generated = yield* generate(message, situation)
+      const answer = Effect.fnUntraced(function* (question: Question) {
+        const generated = yield* generate(question)
         if (Option.isNone(generated)) return yield* atOnce
         const { dueAt, log } = generated.value
         const isDue = DateTime.lessThanOrEqualTo(dueAt, yield* DateTime.now)
         return isDue ? yield* deliver(log) : Next.At({ moment: dueAt })
       })
 
-      /** A message whose answer a crash cut short is judged and asked about anew. */
-      const resume = Effect.fnUntraced(function* (log: AiLog) {
-        const { message, situation } = yield* rules.of(log)
-        const reason = skipReason(situation.rules, message)
-        return yield* Option.isNone(reason) ? answer(message, situation) : skipped(log, reason.value)
+      const take = Step.$match({
+        Rest: ({ next }): Effect.Effect<Next, Outrun> => Effect.succeed(next),
+        Ask: ({ question }) => answer(question),
+        Deliver: ({ log }) => deliver(log)
       })
 
-      const step = Effect.fnUntraced(function* (log: AiLog, isCurrent: boolean) {
-        if (!isCurrent) {
-          const chosen = yield* choose(log)
-          return Either.isLeft(chosen) ? chosen.left : yield* answer(...chosen.right)
-        }
-        if (log.status === "pending") return yield* resume(log)
-        return Option.isSome(log.replyMessageId) ? Next.Sending() : yield* deliver(log)
-      })
-
-      const advance = Effect.fnUntraced(
-        function* (accountId: string, chatId: string) {
-          const head = yield* headOf({ accountId, chatId })
-          if (Option.isNone(head)) return Next.Idle()
-          const { dueAt, isCurrent, log } = head.value
-          if (Option.isNone(dueAt)) return Next.Idle()
-          if (DateTime.greaterThan(dueAt.value, yield* DateTime.now)) return Next.At({ moment: dueAt.value })
-          return yield* step(log, isCurrent)
-        },
-        Effect.catchTag("Outrun", () => Effect.zipRight(Effect.logDebug("another worker answers in this chat"), atOnce))
-      )
+      const advance = (accountId: string, chatId: string) =>
+        Effect.flatMap(steps.of({ accountId, chatId }), take).pipe(
+          Effect.catchTag("Outrun", () =>
+            Effect.zipRight(Effect.logDebug("another worker answers in this chat"), atOnce)
+          )
+        )
 
       return AutoReply.of({ advance })
     })

@@ -10,13 +10,16 @@ export interface ReplyChat extends ChatLayer {
   readonly isBlocked: boolean
   /** When a person last wrote in it in the channel's name, on the platform's own app. */
   readonly humanWroteAt: Option.Option<DateTime.Utc>
-  /** The longest text that it takes in one message. */
-  readonly longestText: number
 }
 
 export interface ChatKey {
   readonly accountId: string
   readonly chatId: string
+}
+
+export interface ConversationAsked extends ChatKey {
+  readonly upTo: Option.Option<string>
+  readonly limit: number
 }
 
 export interface ReplyMessage {
@@ -45,13 +48,12 @@ export class ReplyChannel extends Context.Tag("gatehouse/reply/ReplyChannel")<
     /** Keeps chats as they are until the caller's transaction ends: changes wait for it. */
     readonly hold: (keys: ReadonlyArray<ChatKey>) => Effect.Effect<void>
     readonly messages: (ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<TriggeringMessage>>
-    /** The last messages of the chat up to and with one of them, else all, oldest first. */
-    readonly window: (
-      accountId: string,
-      chatId: string,
-      upTo: Option.Option<string>,
-      limit: number
-    ) => Effect.Effect<ReadonlyArray<WindowMessage>>
+    /** For each question the last messages of a chat up to and with one of them, else all, oldest first. */
+    readonly windows: (
+      asked: ReadonlyArray<ConversationAsked>
+    ) => Effect.Effect<ReadonlyArray<ReadonlyArray<WindowMessage>>>
+    /** The longest text that a chat takes in one message. */
+    readonly longestText: (chatId: string) => number
     readonly queue: (messages: ReadonlyArray<ReplyMessage>) => Effect.Effect<void>
     /** Shows the other side that somebody is typing, for some ten seconds, or no longer: where the platform has it. */
     readonly typing: (accountId: string, chatId: string, isTyping: boolean) => Effect.Effect<void>

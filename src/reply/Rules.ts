@@ -1,5 +1,4 @@
 import { Array, Context, DateTime, Duration, Effect, Layer, Option } from "effect"
-import { together } from "../kit/Together.ts"
 import { AiLogRepo } from "./AiLogRepo.ts"
 import { AiSettings, type Configured } from "./AiSettings.ts"
 import type { AiLog } from "./domain/AiLog.ts"
@@ -7,8 +6,6 @@ import type { ChatSituation, MessageSituation } from "./domain/Eligibility.ts"
 import { type ChatKey, ReplyChannel, type ReplyChat, type TriggeringMessage } from "./ReplyChannel.ts"
 
 const hour = Duration.hours(1)
-/** Chats whose rules are read by one statement. */
-const readAtOnce = 128
 
 /** What the rules and the provider are asked with, as it is at one moment. */
 export interface Situation {
@@ -35,8 +32,7 @@ const gone: ReplyChat = {
   isBlocked: false,
   mode: "disabled",
   customSystemPrompt: Option.none(),
-  humanWroteAt: Option.none(),
-  longestText: 1000
+  humanWroteAt: Option.none()
 }
 
 const waitingOf = (log: AiLog, message: TriggeringMessage | undefined): Waiting => ({
@@ -51,8 +47,8 @@ const waitingOf = (log: AiLog, message: TriggeringMessage | undefined): Waiting 
 export class Rules extends Context.Tag("gatehouse/reply/Rules")<
   Rules,
   {
-    /** Of a chat, and of the message that a reply is for. */
-    readonly of: (log: AiLog) => Effect.Effect<Judged>
+    /** Of the chats, and of the messages that the replies are for, in their order. */
+    readonly of: (logs: ReadonlyArray<AiLog>) => Effect.Effect<ReadonlyArray<Judged>>
     /**
      * For the messages of these replies, and as long as the caller's transaction runs nobody changes a switch: who turns
      * one off is answered when what was allowed before is on its way, and nothing is afterwards.
@@ -61,7 +57,7 @@ export class Rules extends Context.Tag("gatehouse/reply/Rules")<
     readonly waiting: (logs: ReadonlyArray<AiLog>) => Effect.Effect<ReadonlyArray<Waiting>>
   }
 >() {
-  static readonly layer = Layer.scoped(
+  static readonly layer = Layer.effect(
     Rules,
     Effect.gen(function* () {
       const logs = yield* AiLogRepo
@@ -98,21 +94,13 @@ export class Rules extends Context.Tag("gatehouse/reply/Rules")<
         return Array.zipWith(all, messages, (situation, message) => ({ situation, message }))
       })
 
-      const judgedTogether = yield* together(readAtOnce, judged)
-      const readTogether = yield* together(readAtOnce, (all: ReadonlyArray<ReadonlyArray<AiLog>>) =>
-        Effect.map(read(all.flat()), (waiting) => {
-          let from = 0
-          return all.map(({ length }) => waiting.slice(from, (from += length)))
-        })
-      )
-
       const held = Effect.fn("Rules.held")(function* (of: ReadonlyArray<AiLog>) {
         yield* settings.hold(of.map(({ accountId }) => accountId))
         yield* channel.hold(of)
         return yield* judged(of)
       })
 
-      return Rules.of({ of: judgedTogether, held, waiting: readTogether })
+      return Rules.of({ of: judged, held, waiting: read })
     })
   )
 }

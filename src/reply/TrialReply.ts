@@ -1,4 +1,4 @@
-import { Clock, Context, Data, Effect, Layer, Option } from "effect"
+import { Array, Clock, Context, Data, Effect, Layer, Option } from "effect"
 import { AiSettings } from "./AiSettings.ts"
 import { askOnce } from "./AskModel.ts"
 import { type ChatAnswer, ChatModel, type ChatModelFailure } from "./ChatModel.ts"
@@ -62,13 +62,16 @@ export class TrialReply extends Context.Tag("gatehouse/reply/TrialReply")<
         latencyMs: 0
       })
 
+      const lastMessages = (accountId: string, chatId: string) =>
+        Effect.map(channel.windows([{ accountId, chatId, upTo: Option.none(), limit: windowSize - 1 }]), Array.flatten)
+
       const to = Effect.fn("TrialReply.to")(function* (input: TrialInput) {
         const configured = yield* configuredFor(input)
         const { echoMode, managerAlerts } = configured.settings
         if (echoMode.value) return unasked(input.message, "echo")
-        if (Option.isNone(configured.apiKey)) return yield* new NoApiKey()
+        if (Option.isNone(yield* configured.apiKey)) return yield* new NoApiKey()
         const named = Option.all([input.accountId, input.chatId])
-        const before = Option.isNone(named) ? [] : yield* channel.window(...named.value, Option.none(), windowSize - 1)
+        const before = Option.isNone(named) ? [] : yield* lastMessages(...named.value)
         const asked = { direction: "incoming", type: "text", body: input.message } as const
         const startedAt = yield* Clock.currentTimeMillis
         const answer = yield* askOnce(model, configured, [...before, asked])

@@ -222,10 +222,11 @@ layer(TestDatabase.layer)("Messages", (it) => {
       yield* queued(channel, "pb:1", "answer to first")
       const page = yield* messages.page(channel.id, "pb:1", firstPage)
       const second = page.find(({ body }) => body === "second")
-      const window = yield* replies.window(channel.id, "pb:1", Option.fromNullable(second?.id), 20)
+      const upTo = Option.fromNullable(second?.id)
+      const windows = yield* replies.windows([{ accountId: channel.id, chatId: "pb:1", upTo, limit: 20 }])
       deepStrictEqual(
-        window.map(({ body }) => body),
-        ["first", "answer to first", "second"]
+        windows.map((window) => window.map(({ body }) => body)),
+        [["first", "answer to first", "second"]]
       )
     }).pipe(Effect.provide(Life.layer(world)))
   })

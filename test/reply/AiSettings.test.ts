@@ -25,8 +25,8 @@ layer(TestDatabase.layer)("AiSettings", (it) => {
       const sql = yield* SqlClient.SqlClient
       const { id } = yield* Life.connected
       yield* settings.putGlobal({}, Option.some(Redacted.make("sk-global")))
-      const keyOf = Effect.map(settings.configured(Option.some(id), inheriting), ({ apiKey }) =>
-        Option.map(apiKey, Redacted.value)
+      const keyOf = Effect.flatMap(settings.configured(Option.some(id), inheriting), ({ apiKey }) =>
+        Effect.map(apiKey, Option.map(Redacted.value))
       )
       deepStrictEqual(yield* keyOf, Option.some("sk-global"))
       yield* settings.putAccount(id, {}, Option.some(Redacted.make("sk-account")))
