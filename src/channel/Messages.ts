@@ -1,4 +1,4 @@
-import { Array, Context, DateTime, Effect, Layer, Option, Schema } from "effect"
+import { Array, Context, DateTime, Duration, Effect, Layer, Option, Schema } from "effect"
 import { nextId } from "../kit/Id.ts"
 import { together } from "../kit/Together.ts"
 import type { SentMessage } from "../platform/Platform.ts"
@@ -24,8 +24,32 @@ export interface NewMessage {
 /** Other apps give their messages ids of other kinds. */
 const isId = Schema.is(MessageId)
 
-/** Messages that are noted as sent by one transaction. */
+/** Messages that are noted as sent by one transaction, and how long it waits for others while there are several. */
 const notedAtOnce = 64
+const noting = Duration.millis(20)
+
+const rowOf = (channel: Channel, seen: SeenMessage, id: string): Message => {
+  const isIncoming = seen.direction === "incoming"
+  return Message.make(
+    {
+      id: MessageId.make(id),
+      channelId: channel.id,
+      chatId: seen.chatId,
+      chatType: seen.chatType,
+      platformMessageId: Option.some(seen.platformMessageId),
+      direction: seen.direction,
+      type: seen.type,
+      sender: seen.sender,
+      recipient: seen.recipient,
+      body: seen.body.replaceAll("\0", ""),
+      status: isIncoming ? "delivered" : "sent",
+      error: Option.none(),
+      source: isIncoming ? "platform" : "manual",
+      timestamp: seen.timestamp
+    },
+    true
+  )
+}
 
 /**
  * Stored messages and what follows from them (gateway specification, part 6; contract, part 4 "Chats and messages"):
@@ -69,30 +93,6 @@ export class Messages extends Context.Tag("gatehouse/channel/Messages")<
       const sentMessages = yield* SentMessages
       const { publish, touch } = yield* ChatEvents.make
 
-      const rowOf = Effect.fn("Messages.rowOf")(function* (channel: Channel, seen: SeenMessage) {
-        const isIncoming = seen.direction === "incoming"
-        const message = Message.make(
-          {
-            id: MessageId.make(yield* nextId),
-            channelId: channel.id,
-            chatId: seen.chatId,
-            chatType: seen.chatType,
-            platformMessageId: Option.some(seen.platformMessageId),
-            direction: seen.direction,
-            type: seen.type,
-            sender: seen.sender,
-            recipient: seen.recipient,
-            body: seen.body.replaceAll("\0", ""),
-            status: isIncoming ? "delivered" : "sent",
-            error: Option.none(),
-            source: isIncoming ? "platform" : "manual",
-            timestamp: seen.timestamp
-          },
-          true
-        )
-        return message
-      })
-
       const reconcileOwn = Effect.fn("Messages.reconcileOwn")(function* (
         channel: Channel,
         seen: ReadonlyArray<SeenMessage>
@@ -131,7 +131,9 @@ export class Messages extends Context.Tag("gatehouse/channel/Messages")<
           if (!(yield* progress)) return false
           const { foreign, isNextDue } = yield* reconcileOwn(channel, seen)
           if (foreign.length === 0) return isNextDue
-          const rows = yield* Effect.forEach(foreign, (message) => rowOf(channel, message))
+          const rows = yield* Effect.forEach(foreign, (message) =>
+            Effect.map(nextId, (id) => rowOf(channel, message, id))
+          )
           const createdAt = yield* DateTime.now
           const isNew = yield* repo.insert(rows.map((row) => ({ ...row, createdAt })))
           const stored = rows.filter(({ id }) => isNew.has(id))
@@ -200,10 +202,13 @@ export class Messages extends Context.Tag("gatehouse/channel/Messages")<
 
       const queue = (input: NewMessage) => Effect.map(queueAll([input]), Array.unsafeGet(0))
 
-      const noteTogether = yield* together(notedAtOnce, (all: ReadonlyArray<Noted>) =>
-        Effect.orDie(outbox.transaction(sentMessages.note(all))).pipe(
-          Effect.map((ended) => all.map(({ message }) => Option.fromNullable(ended.get(message.id))))
-        )
+      const noteTogether = yield* together(
+        notedAtOnce,
+        (all: ReadonlyArray<Noted>) =>
+          Effect.orDie(outbox.transaction(sentMessages.note(all))).pipe(
+            Effect.map((ended) => all.map(({ message }) => Option.fromNullable(ended.get(message.id))))
+          ),
+        noting
       )
 
       const failed = (message: Message, reason: string) =>

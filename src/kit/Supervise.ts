@@ -31,7 +31,11 @@ export const survived = <A, E, R>(
   actor: string,
   turn: Effect.Effect<A, E, R>
 ): Effect.Effect<Option.Option<A>, never, R> =>
-  turn.pipe(Effect.sandbox, Effect.tapError(tellCrash(actor)), Effect.annotateLogs({ actor }), Effect.option)
+  turn.pipe(
+    Effect.sandbox,
+    Effect.tapError((cause) => Effect.annotateLogs(tellCrash(actor)(cause), { actor })),
+    Effect.option
+  )
 
 /** The pause of such an actor after the nth crash in a row: 1 s doubling to 1 min, jittered by a `chance` in [0, 1). */
 export const afterCrash = (times: number, chance: number): Duration.Duration =>

@@ -1,4 +1,4 @@
-import { Array, Context, Effect, Exit } from "effect"
+import { Array, Context, Duration, Effect, Exit } from "effect"
 
 interface Asked<A, B, E> {
   readonly one: A
@@ -9,11 +9,13 @@ interface Asked<A, B, E> {
  * Does for many at once what each asks for alone: whoever asks while a turn is under way goes with the next one, `atOnce`
  * of them at most, so that a thousand callers cost a few statements and not a thousand. `all` answers in the order of what
  * it was asked. When it fails for several, each is tried alone: what is wrong with one is not the trouble of those beside
- * it. What was asked is done also for a caller who goes away.
+ * it. What was asked is done also for a caller who goes away. After a turn for several the next one waits
+ * for more of them as long as `gathering`; who comes alone after one alone is not kept waiting.
  */
 export const together = <A, B, E>(
   atOnce: number,
-  all: (asked: ReadonlyArray<A>) => Effect.Effect<ReadonlyArray<B>, E>
+  all: (asked: ReadonlyArray<A>) => Effect.Effect<ReadonlyArray<B>, E>,
+  gathering: Duration.Duration = Duration.zero
 ) =>
   Effect.gen(function* () {
     const waiting: globalThis.Array<Asked<A, B, E>> = []
@@ -29,12 +31,19 @@ export const together = <A, B, E>(
           ? Effect.forEach(batch, (one) => served([one]), { discard: true })
           : tell(batch, exit)
       )
+    const isWaitedFor = Duration.greaterThan(gathering, Duration.zero)
+    let isBusy = false
+    const gathered = Effect.suspend(() =>
+      isWaitedFor && isBusy && waiting.length < atOnce ? Effect.sleep(gathering) : Effect.void
+    )
     const next = Effect.suspend(() => {
       const batch = waiting.splice(0, atOnce)
+      isBusy = batch.length > 1
       if (waiting.length === 0) bell.unsafeClose()
       return Effect.uninterruptible(served(batch))
     })
-    const turns = Effect.withTracerEnabled(Effect.forever(Effect.zipRight(bell.await, next)), false)
+    const turn = Effect.zipRight(Effect.zipRight(bell.await, gathered), next)
+    const turns = Effect.withTracerEnabled(Effect.forever(turn), false)
     // Every span and transaction copies the context: with all services of the program that costs more than the work.
     yield* Effect.forkScoped(Effect.mapInputContext(turns, (_: Context.Context<never>) => Context.empty()))
 

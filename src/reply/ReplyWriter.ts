@@ -2,7 +2,6 @@ import { Context, Data, type DateTime, Effect, Layer, Option } from "effect"
 import { together } from "../kit/Together.ts"
 import { Outbox } from "../webhook/Outbox.ts"
 import { AiLogs, type LogMove } from "./AiLogs.ts"
-import type { AiLog } from "./domain/AiLog.ts"
 import { ReplyChannel } from "./ReplyChannel.ts"
 import { ReplyJobRepo } from "./ReplyJobRepo.ts"
 
@@ -33,8 +32,6 @@ const orOutrun = (changed: Effect.Effect<ReadonlySet<string>>, expected: number)
 export class ReplyWriter extends Context.Tag("gatehouse/reply/ReplyWriter")<
   ReplyWriter,
   {
-    /** Makes a reply the one of its chat. */
-    readonly begin: (log: AiLog) => Effect.Effect<void, Outrun>
     readonly goOn: (step: ReplyStep) => Effect.Effect<void, Outrun>
   }
 >() {
@@ -45,10 +42,6 @@ export class ReplyWriter extends Context.Tag("gatehouse/reply/ReplyWriter")<
       const jobs = yield* ReplyJobRepo
       const channel = yield* ReplyChannel
       const outbox = yield* Outbox
-
-      const begin = yield* together(writtenAtOnce, (all: ReadonlyArray<AiLog>) =>
-        Effect.map(jobs.begin(all), (begun) => all.map(({ id }) => begun.has(id)))
-      )
 
       const goOnAll = Effect.fn("ReplyWriter.goOnAll")(
         function* (steps: ReadonlyArray<ReplyStep>) {
@@ -77,10 +70,7 @@ export class ReplyWriter extends Context.Tag("gatehouse/reply/ReplyWriter")<
         Effect.catchTag("SqlError", Effect.die)
       )
 
-      return ReplyWriter.of({
-        begin: (log) => Effect.flatMap(begin(log), (isOurs) => (isOurs ? Effect.void : new Outrun())),
-        goOn: yield* together(writtenAtOnce, goOnAll)
-      })
+      return ReplyWriter.of({ goOn: yield* together(writtenAtOnce, goOnAll) })
     })
   )
 }

@@ -1,6 +1,6 @@
 import { it } from "@effect/vitest"
 import { deepStrictEqual } from "@effect/vitest/utils"
-import { Array, Deferred, Effect, Either, FastCheck } from "effect"
+import { Array, Deferred, Duration, Effect, Either, FastCheck, TestClock } from "effect"
 import { together } from "../../src/kit/Together.ts"
 
 const numbers = FastCheck.array(FastCheck.integer({ min: 0, max: 99 }), { minLength: 1, maxLength: 40 })
@@ -53,5 +53,28 @@ it.scoped("who asks while a turn is under way goes with the next one", () =>
     yield* first.await
     yield* others.await
     deepStrictEqual(turns, [1, 50, 10])
+  })
+)
+
+it.scoped("a turn after one for several gathers more of them, and who comes alone is not kept waiting", () =>
+  Effect.gen(function* () {
+    const turns: Array<number> = []
+    const count = (all: ReadonlyArray<number>) => Effect.sync(() => (turns.push(all.length), all))
+    const ask = yield* together(50, count, Duration.millis(20))
+    const askAll = (...all: ReadonlyArray<number>) =>
+      Effect.fork(Effect.forEach(all, ask, { concurrency: "unbounded" }))
+    yield* ask(1)
+    yield* askAll(2, 3, 4)
+    yield* TestClock.adjust("1 millis")
+    yield* askAll(5)
+    yield* TestClock.adjust("10 millis")
+    const last = yield* askAll(6)
+    yield* TestClock.adjust("10 millis")
+    yield* last.await
+    const late = yield* askAll(7)
+    yield* TestClock.adjust("20 millis")
+    yield* late.await
+    yield* ask(8)
+    deepStrictEqual(turns, [1, 3, 2, 1, 1])
   })
 )

@@ -190,6 +190,12 @@ layer(TestDatabase.layer)("AutoReply", (it) => {
       yield* pass(65)
       deepStrictEqual(yield* outcome, { status: "skipped", reason: "chat blocked" })
       deepStrictEqual(world.sent, [])
+      const messages = yield* Messages
+      const page = yield* messages.page(channel.id, "pb:1", { before: Option.none(), limit: 10 })
+      deepStrictEqual(
+        page.map(({ direction }) => direction),
+        ["incoming"]
+      )
     }).pipe(Effect.provide(Life.layer(world)))
   })
 

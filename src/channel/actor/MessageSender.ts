@@ -132,5 +132,6 @@ export const messageSender = Effect.fn("MessageSender")(function* (
     return true
   }).pipe(Effect.withSpan("MessageSender.turn", { root: true, attributes: { channel: id } }))
 
-  yield* Effect.repeat(turn, { while: (isConnected) => isConnected })
+  const turns: typeof turn = Effect.flatMap(turn, (isConnected) => (isConnected ? turns : Effect.succeed(false)))
+  return yield* turns
 })

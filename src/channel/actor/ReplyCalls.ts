@@ -1,4 +1,4 @@
-import { type Duration, Effect } from "effect"
+import { Effect } from "effect"
 
 /** What the reply loop of a channel is called for: chats whose next reply is due, or whatever there may be in any. */
 export class ReplyCalls {
@@ -6,8 +6,8 @@ export class ReplyCalls {
   #chats = new Set<string>()
   #isForAll = false
 
-  /** Nothing but the moment to look again has changed. */
-  readonly sooner: Effect.Effect<unknown> = this.#bell.open
+  /** The moment to look has come. */
+  readonly now: Effect.Effect<unknown> = this.#bell.open
 
   readonly anything: Effect.Effect<unknown> = Effect.suspend(() => {
     this.#isForAll = true
@@ -21,10 +21,8 @@ export class ReplyCalls {
     })
   }
 
-  /** Waits for a call, as long as there is patience. */
-  heard(patience: Duration.Duration): Effect.Effect<void> {
-    return Effect.asVoid(Effect.timeoutOption(this.#bell.await, patience))
-  }
+  /** Waits for a call. */
+  readonly heard: Effect.Effect<void> = this.#bell.await
 
   /** What it was called for since the last time. */
   take(): { readonly chats: ReadonlySet<string>; readonly isForAll: boolean } {

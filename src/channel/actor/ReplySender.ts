@@ -1,5 +1,5 @@
-import { Array, Clock, DateTime, Duration, Effect, FiberMap } from "effect"
-import { supervise } from "../../kit/Supervise.ts"
+import { Array, Clock, DateTime, Duration, Effect, FiberHandle, FiberMap, Option, Random } from "effect"
+import { afterCrash, survived } from "../../kit/Supervise.ts"
 import { AiLogs } from "../../reply/AiLogs.ts"
 import { AutoReply } from "../../reply/AutoReply.ts"
 import type { Next } from "../../reply/domain/Next.ts"
@@ -25,9 +25,16 @@ export const replySender = Effect.fn("ReplySender")(function* (
   const chats = yield* FiberMap.make<string>()
   /** Chats that were called for while they were under way: what they have read may be older than the call. */
   const passedOver = new Set<string>()
+  const alarm = yield* FiberHandle.make()
   let isFull = false
   /** When to look at the rows, in milliseconds. */
   let looksAt = 0
+
+  const lookAt = (moment: number, now: number) =>
+    Effect.suspend(() => {
+      looksAt = moment
+      return FiberHandle.run(alarm, Effect.delay(calls.now, Duration.millis(moment - now)))
+    })
 
   const goesOn = Effect.fnUntraced(function* (chatId: string, next: Next) {
     const wasPassedOver = passedOver.delete(chatId)
@@ -36,14 +43,20 @@ export const replySender = Effect.fn("ReplySender")(function* (
     const now = yield* Clock.currentTimeMillis
     const at = DateTime.toEpochMillis(next.moment)
     if (at <= now) return yield* calls.chat(chatId)
-    if (at >= looksAt) return
-    looksAt = at
-    yield* calls.sooner
+    if (at < looksAt) yield* lookAt(at, now)
   })
 
+  const advanced = (chatId: string, crashes: number): Effect.Effect<Next> =>
+    Effect.flatMap(survived("ReplySender", replies.advance(id, chatId)), (next) =>
+      Option.isSome(next)
+        ? Effect.succeed(next.value)
+        : Effect.flatMap(Random.next, (chance) =>
+            Effect.delay(advanced(chatId, crashes + 1), afterCrash(crashes + 1, chance))
+          )
+    )
+
   const answer = (chatId: string) =>
-    supervise("ReplySender", replies.advance(id, chatId)).pipe(
-      Effect.flatMap((next) => goesOn(chatId, next)),
+    Effect.flatMap(advanced(chatId, 0), (next) => goesOn(chatId, next)).pipe(
       Effect.zipRight(onQueued),
       Effect.zipRight(Effect.suspend(() => (isFull ? calls.anything : Effect.void)))
     )
@@ -67,7 +80,7 @@ export const replySender = Effect.fn("ReplySender")(function* (
       DateTime.toEpochMillis(now) + lookAgain,
       ...later.map(({ dueAt }) => DateTime.toEpochMillis(dueAt))
     ]
-    looksAt = Math.min(...moments)
+    yield* lookAt(Math.min(...moments), DateTime.toEpochMillis(now))
     yield* Effect.forEach(due, ({ chatId }) => begin(chatId), { discard: true })
   })
 
@@ -77,8 +90,7 @@ export const replySender = Effect.fn("ReplySender")(function* (
     const { chats: called, isForAll } = calls.take()
     yield* Effect.forEach(called, begin, { discard: true })
     if (isForAll || looksAt <= (yield* Clock.currentTimeMillis)) yield* look
-    const pause = Math.max(0, looksAt - (yield* Clock.currentTimeMillis))
-    yield* calls.heard(Duration.millis(pause))
+    yield* calls.heard
   })
 
   return yield* Effect.forever(turn)

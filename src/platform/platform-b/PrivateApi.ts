@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto"
-import { Clock, Effect, Option, Predicate, Ref, Schema } from "effect"
+import { Clock, Duration, Effect, Option, Predicate, Ref, Schema } from "effect"
+import { type Incoming, makeHttpExchange, type Unanswered } from "../../kit/HttpExchange.ts"
 import type { PlatformFailure } from "../Platform.ts"
 import { quoteBigIntegers } from "./BigIntegers.ts"
 import { failure, FailureBody, failureOf } from "./Failures.ts"
 import { type PlatformBConfig, userAgent } from "./PlatformBConfig.ts"
 import type { SessionState } from "./SessionState.ts"
-import { type Incoming, makeTransport } from "./Transport.ts"
 
 export interface Call {
   readonly method: "GET" | "POST"
@@ -76,6 +76,16 @@ const updated = (state: SessionState, headers: Reply["headers"]): SessionState =
   return isSame ? state : { ...state, authorization, claim, mid, region }
 }
 
+const longestAnswer = 32 * 1024 * 1024
+/** A call and its answer, from the first byte to the last. */
+const timeout = Duration.seconds(15)
+
+const unanswered: { readonly [why in Unanswered]: string } = {
+  unreachable: "the platform cannot be reached",
+  "broken off": "an answer of the platform broke off",
+  "too late": "the platform did not answer in time"
+}
+
 const isSuccess = (status: number) => status >= 200 && status < 300
 
 const empty = () => ({})
@@ -83,14 +93,16 @@ const empty = () => ({})
 const exactly = (text: string) => Option.getOrElse(Json(quoteBigIntegers(text)), empty)
 
 /** Most answers are only glanced at: the big integers of the others are looked for when somebody reads them. */
-const read = ({ headers, status, text }: Incoming): Effect.Effect<Reply, PlatformFailure> =>
-  Option.match(Json(text), {
+const read = ({ headers, isWhole, status, text }: Incoming): Effect.Effect<Reply, PlatformFailure> => {
+  if (!isWhole) return Effect.fail(failure("unavailable", "an answer of the platform is too long"))
+  return Option.match(Json(text), {
     onSome: (rough) => Effect.succeed({ status, headers, rough, body: () => exactly(text) }),
     onNone: () =>
       isSuccess(status)
         ? Effect.fail(failure("unavailable", "the platform answered without JSON"))
         : Effect.succeed({ status, headers, rough: {}, body: empty })
   })
+}
 
 export const failureIn = ({ body, headers, status }: Reply): PlatformFailure =>
   failureOf(
@@ -108,7 +120,7 @@ const withQuery = (path: string, query: Call["query"]) =>
   query === undefined ? path : `${path}?${new URLSearchParams(query)}`
 
 const formOf = ({ form = {}, method, signed }: Call) => {
-  if (method === "GET") return undefined
+  if (method === "GET") return null
   return `${new URLSearchParams(signed === true ? { signed_body: `SIGNATURE.${Form(form)}` } : form)}`
 }
 
@@ -116,21 +128,23 @@ export const makePrivateApi = Effect.fn("PrivateApi.make")(function* (config: Pl
   const base = new URL(config.baseUrl)
   const baseUrl = config.baseUrl.replace(/\/+$/, "")
   const prefix = base.pathname.replace(/\/+$/, "")
-  const exchangeRaw = yield* makeTransport(base.origin)
+  const exchangeRaw = yield* makeHttpExchange(longestAnswer)
   const pigeon = `UFS-${yield* Effect.sync(() => randomUUID())}-0`
 
   const outgoing = (state: SessionState, call: Call, now: number) => {
     const form = formOf(call)
     return {
+      origin: base.origin,
       method: call.method,
       path: withQuery(`${prefix}${call.path}`, call.query),
       headers: {
         ...headersOf(config, state),
         "x-pigeon-session-id": pigeon,
         "x-pigeon-rawclienttime": (now / 1000).toFixed(3),
-        ...(form === undefined ? {} : { "content-type": "application/x-www-form-urlencoded" })
+        ...(form === null ? {} : { "content-type": "application/x-www-form-urlencoded" })
       },
-      form
+      body: form,
+      timeout
     }
   }
 
@@ -139,12 +153,14 @@ export const makePrivateApi = Effect.fn("PrivateApi.make")(function* (config: Pl
       const exchange = (call: Call) =>
         Effect.flatMap(Clock.currentTimeMillis, (now) =>
           Effect.flatMap(state, (before) =>
-            Effect.flatMap(exchangeRaw(outgoing(before, call, now)), (incoming) =>
-              Effect.zipRight(
-                Ref.update(state, (held) => updated(held, incoming.headers)),
-                read(incoming)
-              )
-            )
+            Effect.matchEffect(exchangeRaw(outgoing(before, call, now)), {
+              onFailure: (why) => Effect.fail(failure("unavailable", unanswered[why])),
+              onSuccess: (incoming) =>
+                Effect.zipRight(
+                  Ref.update(state, (held) => updated(held, incoming.headers)),
+                  read(incoming)
+                )
+            })
           )
         )
       return { exchange, call: (call) => Effect.flatMap(exchange(call), accepted), state }

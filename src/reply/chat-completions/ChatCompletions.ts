@@ -1,12 +1,14 @@
-import { DateTime, Duration, Effect, Either, Layer, Option, Redacted, Schema } from "effect"
+import { Clock, DateTime, Duration, Effect, Either, Layer, Option, Redacted, Schema } from "effect"
+import { type Incoming, makeHttpExchange, type Unanswered } from "../../kit/HttpExchange.ts"
 import { type ChatAnswer, ChatModel, ChatModelFailure, type ChatRequest } from "../ChatModel.ts"
 import { endpointOf, type NoReply, readCompletion, readFailure, storable } from "./Completion.ts"
 import { Lane } from "./Lane.ts"
 import { providerErrorIn } from "./ProviderError.ts"
 import { bodyOf, learn, noQuirks, type Quirks } from "./Quirks.ts"
-import { makeTransport, type Received, type Unanswered } from "./Transport.ts"
 
 const longestMessage = 300
+/** Of an answer no more is read than this, in bytes; the connection is dropped there. */
+const longestAnswer = 1024 * 1024
 const quirksKept = 256
 /** Calls of one provider at a time: one that hangs holds up its own callers only. */
 const callsAtOnce = 32
@@ -19,10 +21,12 @@ const quirksKey = ({ baseUrl, model }: ChatRequest) => `${endpointOf(baseUrl)} $
 
 const tooLong: NoReply = { kind: "invalid_response", message: "the provider's answer is longer than 1 MiB" }
 
+const noUrl: NoReply = { kind: "bad_request", message: "the base URL is none" }
+
 const unanswered: { readonly [why in Unanswered]: NoReply } = {
-  "no URL": { kind: "bad_request", message: "the base URL is none" },
-  "no answer": { kind: "network", message: "the provider cannot be reached" },
-  "broken off": { kind: "network", message: "the provider's answer broke off" }
+  unreachable: { kind: "network", message: "the provider cannot be reached" },
+  "broken off": { kind: "network", message: "the provider's answer broke off" },
+  "too late": { kind: "timeout", message: "the provider did not answer in time" }
 }
 
 const httpDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} [\d:]{8} GMT$/
@@ -62,7 +66,7 @@ const failure = (
  */
 export const layer = Layer.scoped(
   ChatModel,
-  Effect.map(makeTransport, (call) => {
+  Effect.map(makeHttpExchange(longestAnswer), (exchange) => {
     const quirksBy = new Map<string, Quirks>()
     const lanesBy = new Map<string, Lane>()
 
@@ -80,35 +84,42 @@ export const layer = Layer.scoped(
       if (quirksBy.size > quirksKept && oldest.done !== true) quirksBy.delete(oldest.value)
     }
 
-    const post = (request: ChatRequest, quirks: Quirks) => {
+    const post = (request: ChatRequest, quirks: Quirks, timeout: Duration.Duration) => {
+      const endpoint = endpointOf(request.baseUrl)
+      const url = URL.canParse(endpoint) ? new URL(endpoint) : undefined
+      if (url === undefined || !/^https?:$/.test(url.protocol)) return Effect.fail(failure(request, noUrl))
       const headers = {
         accept: "application/json",
         "content-type": "application/json",
         authorization: `Bearer ${Redacted.value(request.apiKey)}`
       }
-      return Effect.mapError(call(endpointOf(request.baseUrl), headers, encodeBody(bodyOf(request, quirks))), (why) =>
+      const body = encodeBody(bodyOf(request, quirks))
+      const path = `${url.pathname}${url.search}`
+      return Effect.mapError(exchange({ origin: url.origin, path, method: "POST", headers, body, timeout }), (why) =>
         failure(request, unanswered[why])
       )
     }
 
-    const ask = (request: ChatRequest, quirks: Quirks): Effect.Effect<Received, ChatModelFailure> =>
-      Effect.flatMap(post(request, quirks), (answer) => {
-        if (answer.status !== 400) {
-          if (quirks !== noQuirks) remember(quirksKey(request), quirks)
-          return Effect.succeed(answer)
-        }
-        const better = Option.flatMap(parse(answer.text), providerErrorIn).pipe(
-          Option.flatMap((error) => learn(request, quirks, error))
-        )
-        return Option.match(better, {
-          onNone: () => Effect.succeed(answer),
-          onSome: (learnt) => ask(request, learnt)
+    const ask = (request: ChatRequest, quirks: Quirks, endsAt: number): Effect.Effect<Incoming, ChatModelFailure> =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) =>
+        Effect.flatMap(post(request, quirks, Duration.millis(endsAt - now)), (answer) => {
+          if (answer.status !== 400) {
+            if (quirks !== noQuirks) remember(quirksKey(request), quirks)
+            return Effect.succeed(answer)
+          }
+          const better = Option.flatMap(parse(answer.text), providerErrorIn).pipe(
+            Option.flatMap((error) => learn(request, quirks, error))
+          )
+          return Option.match(better, {
+            onNone: () => Effect.succeed(answer),
+            onSome: (learnt) => ask(request, learnt, endsAt)
+          })
         })
-      })
+      )
 
-    const read = Effect.fnUntraced(function* (request: ChatRequest, { isWhole, retryAfter, status, text }: Received) {
+    const read = Effect.fnUntraced(function* (request: ChatRequest, { headers, isWhole, status, text }: Incoming) {
       if (status < 200 || status > 299) {
-        const wait = waitOf(retryAfter, yield* DateTime.now)
+        const wait = waitOf(headers["retry-after"], yield* DateTime.now)
         return yield* failure(request, readFailure(status, text), { status, retryAfter: wait })
       }
       const completion: Either.Either<ChatAnswer, NoReply> = isWhole
@@ -118,11 +129,9 @@ export const layer = Layer.scoped(
     })
 
     const complete = (request: ChatRequest) =>
-      ask(request, quirksBy.get(quirksKey(request)) ?? noQuirks).pipe(
-        Effect.timeoutFail({
-          duration: request.timeout,
-          onTimeout: () => failure(request, { kind: "timeout", message: "the provider did not answer in time" })
-        }),
+      Effect.flatMap(Clock.currentTimeMillis, (now) =>
+        ask(request, quirksBy.get(quirksKey(request)) ?? noQuirks, now + Duration.toMillis(request.timeout))
+      ).pipe(
         (call) => laneOf(endpointOf(request.baseUrl)).through(call),
         Effect.flatMap((answer) => read(request, answer)),
         Effect.withSpan("ChatCompletions.complete")
