@@ -2,6 +2,7 @@ import { type Duration, Layer } from "effect"
 import { AiLogRepo } from "../reply/AiLogRepo.ts"
 import { AiLogs } from "../reply/AiLogs.ts"
 import { AiSettings } from "../reply/AiSettings.ts"
+import { AlertRepo } from "../reply/AlertRepo.ts"
 import { AutoReply } from "../reply/AutoReply.ts"
 import { LastLook } from "../reply/LastLook.ts"
 import { ReplyJobRepo } from "../reply/ReplyJobRepo.ts"
@@ -36,7 +37,8 @@ const repos = Layer.mergeAll(
   ChatRepo.Default,
   MessageRepo.Default,
   AiLogRepo.Default,
-  ReplyJobRepo.Default
+  ReplyJobRepo.Default,
+  AlertRepo.Default
 )
 
 const messages = TextMessages.layer.pipe(

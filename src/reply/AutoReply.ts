@@ -9,7 +9,7 @@ import { AiLog } from "./domain/AiLog.ts"
 import { typingTime, windowSize } from "./domain/Conversation.ts"
 import { plan, skipReason, type SkipReason } from "./domain/Eligibility.ts"
 import { splitReply } from "./domain/LongReply.ts"
-import { alertText, keywordIn } from "./domain/ManagerAlert.ts"
+import { keywordIn } from "./domain/ManagerAlert.ts"
 import { Next } from "./domain/Next.ts"
 import { spokenReply } from "./domain/SpokenReply.ts"
 import { type ChatKey, ReplyChannel } from "./ReplyChannel.ts"
@@ -17,6 +17,7 @@ import { ReplyJobRepo } from "./ReplyJobRepo.ts"
 import * as ReplyEnds from "./ReplyEnds.ts"
 import { type Outrun, ReplyWriter } from "./ReplyWriter.ts"
 import { Rules, type Situation, type Waiting } from "./Rules.ts"
+import * as TellManager from "./TellManager.ts"
 
 /** A platform forgets that somebody types after some ten seconds. */
 const typingShown = Duration.seconds(8)
@@ -58,6 +59,7 @@ export class AutoReply extends Context.Tag("gatehouse/reply/AutoReply")<
       const channel = yield* ReplyChannel
       const writer = yield* ReplyWriter
       const { begun, end, failed, moved, orOutrun, skip } = yield* ReplyEnds.make
+      const alert = yield* TellManager.make
       const outbox = yield* Outbox
 
       /** Where the chat stands. */
@@ -77,23 +79,11 @@ export class AutoReply extends Context.Tag("gatehouse/reply/AutoReply")<
       const atomically = <A>(effect: Effect.Effect<A, Outrun>) =>
         Effect.catchTag(outbox.transaction(effect), "SqlError", Effect.die)
 
-      const alert = Effect.fn("AutoReply.alert")(function* (
-        log: AiLog,
-        { chat, configured }: Situation,
-        why: string,
-        texts: ReadonlyArray<string>
-      ) {
-        const { to } = configured.settings.managerAlerts.value
-        if (to === log.chatId) return
-        const body = alertText(why, chat.name, texts)
-        yield* channel.queue([{ id: yield* nextId, accountId: log.accountId, to, body }])
-      })
-
       const alertOfKeyword = (situation: Situation, answered: Waiting, before: ReadonlyArray<Waiting>) => {
         const alerts = situation.configured.settings.managerAlerts.value
         const texts = [...before, answered].map(({ body }) => body)
         return Option.map(alerts.enabled ? keywordIn(alerts, texts) : Option.none(), (keyword) =>
-          alert(answered.log, situation, `“${keyword}”`, texts)
+          alert(answered.log, situation, "keyword", `“${keyword}”`, texts)
         )
       }
 
@@ -198,7 +188,7 @@ export class AutoReply extends Context.Tag("gatehouse/reply/AutoReply")<
           ? atomically(
               Effect.gen(function* () {
                 yield* moved(step)
-                yield* alert(log, situation, "A person is asked for", [message.body])
+                yield* alert(log, situation, "hand_off", "A person is asked for", [message.body])
                 yield* orOutrun(Effect.map(jobs.goOn([{ log, at: step.goesOnAt }]), ({ size }) => size === 1))
               })
             )

@@ -38,7 +38,9 @@ const knowledge = Schema.String.pipe(Schema.maxLength(50_000))
 const ManagerAlerts = Schema.Struct({
   enabled: Schema.Boolean,
   to: address.annotations({
-    description: "Who is told, by this channel: an address as `POST /v1/messages/text` takes it"
+    description:
+      "Who is told, by this channel: an address as `POST /v1/messages/text` takes it. About one chat at most one alert " +
+      "for a keyword and one for a person asked for in 15 minutes; the next alert says how many were held back"
   }),
   keywords: Schema.Array(keyword)
     .pipe(Schema.maxItems(100))
