@@ -3,6 +3,8 @@ import { nextId } from "../kit/Id.ts"
 import { together } from "../kit/Together.ts"
 import type { SentMessage } from "../platform/Platform.ts"
 import type { SeenMessage } from "../platform/domain/PlatformEvent.ts"
+import { storableMessage } from "../platform/domain/StorableEvent.ts"
+import { storableId } from "../platform/domain/StorableText.ts"
 import { AiLogs } from "../reply/AiLogs.ts"
 import { Outbox } from "../webhook/Outbox.ts"
 import * as ChatEvents from "./ChatEvents.ts"
@@ -23,6 +25,12 @@ export interface NewMessage {
 
 /** Other apps give their messages ids of other kinds. */
 const isId = Schema.is(MessageId)
+
+const storable = ({ chatId, platformMessageId, timestamp }: SentMessage): SentMessage => ({
+  chatId: storableId(chatId),
+  platformMessageId: storableId(platformMessageId),
+  timestamp
+})
 
 /** Messages that are noted as sent by one transaction. */
 const notedAtOnce = 64
@@ -82,7 +90,7 @@ export class Messages extends Context.Tag("gatehouse/channel/Messages")<
             type: seen.type,
             sender: seen.sender,
             recipient: seen.recipient,
-            body: seen.body.replaceAll("\0", ""),
+            body: seen.body,
             status: isIncoming ? "delivered" : "sent",
             error: Option.none(),
             source: isIncoming ? "platform" : "manual",
@@ -214,10 +222,11 @@ export class Messages extends Context.Tag("gatehouse/channel/Messages")<
 
       return Messages.of({
         record: (channel, seen, progress) =>
-          seen.length === 0 ? Effect.as(progress, false) : store(channel, seen, progress),
+          seen.length === 0 ? Effect.as(progress, false) : store(channel, seen.map(storableMessage), progress),
         queue,
         queueAll,
-        sent: (message, sent) => Effect.zipLeft(noteTogether({ message, sent }), watch.settle(message.id)),
+        sent: (message, sent) =>
+          Effect.zipLeft(noteTogether({ message, sent: storable(sent) }), watch.settle(message.id)),
         failed: (message, reason) => Effect.zipLeft(failed(message, reason), watch.settle(message.id)),
         page: (channelId, chatId, { before, limit }) =>
           repo.page({ channelId, chatId, before: Option.getOrNull(before), limit })

@@ -1,6 +1,7 @@
 import { DateTime, Duration, Effect, Either, Layer, Option, Redacted, Schema } from "effect"
+import { beginning, storableText } from "../../platform/domain/StorableText.ts"
 import { type ChatAnswer, ChatModel, ChatModelFailure, type ChatRequest } from "../ChatModel.ts"
-import { endpointOf, type NoReply, readCompletion, readFailure, storable } from "./Completion.ts"
+import { endpointOf, type NoReply, readCompletion, readFailure } from "./Completion.ts"
 import { Lane } from "./Lane.ts"
 import { providerErrorIn } from "./ProviderError.ts"
 import { bodyOf, learn, noQuirks, type Quirks } from "./Quirks.ts"
@@ -40,7 +41,7 @@ const waitOf = (header: string | undefined, now: DateTime.Utc): Option.Option<Du
 const wordsOf = (message: string, apiKey: Redacted.Redacted<string>): string => {
   const key = Redacted.value(apiKey)
   const scrubbed = key === "" ? message : message.replaceAll(key, "***")
-  return storable(scrubbed.replace(/\s+/g, " ").trim().slice(0, longestMessage))
+  return beginning(storableText(scrubbed.replace(/\s+/g, " ").trim()), longestMessage)
 }
 
 const failure = (

@@ -1,4 +1,5 @@
 import { Array, DateTime, Duration, Option, Schema } from "effect"
+import { beginning } from "../../platform/domain/StorableText.ts"
 import type { ManagerAlerts } from "./AiSettings.ts"
 
 /** What the model is told to write when a person should go on; it never reaches the chat. */
@@ -60,9 +61,7 @@ export const decideAlert = (last: Option.Option<LastAlert>, to: string, now: Dat
 const longestQuote = 500
 const longestName = 100
 
-/** Without the half of a character that a cut may leave. */
-const cut = (text: string, longest: number) =>
-  text.length > longest ? `${text.slice(0, longest).replace(/[\ud800-\udbff]$/, "")}…` : text
+const cut = (text: string, longest: number) => (text.length > longest ? `${beginning(text, longest)}…` : text)
 
 /** The text of an alert: why, where, how often it was held back before, and what was said. */
 export const alertText = (why: string, chat: string, texts: ReadonlyArray<string>, heldBack = 0): string => {
