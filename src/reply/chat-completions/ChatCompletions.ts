@@ -9,9 +9,6 @@ import { makeTransport, type Received, type Unanswered } from "./Transport.ts"
 
 const longestMessage = 300
 const quirksKept = 256
-/** Calls of one provider at a time: one that hangs holds up its own callers only. */
-const callsAtOnce = 32
-
 const Json = Schema.parseJson(Schema.Unknown)
 const parse = Schema.decodeOption(Json)
 const encodeBody = Schema.encodeSync(Json)
@@ -59,76 +56,78 @@ const failure = (
 /**
  * A provider that takes the `/chat/completions` request shape, as OpenAI defined it and many others accept it. One call
  * of the port is one request, save that a model's refusal of `max_tokens` or `temperature` is answered by asking at once
- * in the form that it takes, and remembered by base URL and model.
+ * in the form that it takes, and remembered by base URL and model. So many calls of one provider are under way at once:
+ * one that hangs holds up its own callers only.
  */
-export const layer = Layer.scoped(
-  ChatModel,
-  Effect.map(makeTransport, (call) => {
-    const quirksBy = new Map<string, Quirks>()
-    const lanesBy = new Map<string, Lane>()
+export const layer = ({ callsAtOnce }: { readonly callsAtOnce: number }) =>
+  Layer.scoped(
+    ChatModel,
+    Effect.map(makeTransport, (call) => {
+      const quirksBy = new Map<string, Quirks>()
+      const lanesBy = new Map<string, Lane>()
 
-    const laneOf = (endpoint: string): Lane => {
-      const known = lanesBy.get(endpoint)
-      if (known !== undefined) return known
-      const lane = new Lane(callsAtOnce)
-      lanesBy.set(endpoint, lane)
-      return lane
-    }
-
-    const remember = (key: string, quirks: Quirks) => {
-      quirksBy.set(key, quirks)
-      const oldest = quirksBy.keys().next()
-      if (quirksBy.size > quirksKept && oldest.done !== true) quirksBy.delete(oldest.value)
-    }
-
-    const post = (request: ChatRequest, quirks: Quirks) => {
-      const headers = {
-        accept: "application/json",
-        "content-type": "application/json",
-        authorization: `Bearer ${Redacted.value(request.apiKey)}`
+      const laneOf = (endpoint: string): Lane => {
+        const known = lanesBy.get(endpoint)
+        if (known !== undefined) return known
+        const lane = new Lane(callsAtOnce)
+        lanesBy.set(endpoint, lane)
+        return lane
       }
-      return Effect.mapError(call(endpointOf(request.baseUrl), headers, encodeBody(bodyOf(request, quirks))), (why) =>
-        failure(request, unanswered[why])
-      )
-    }
 
-    const ask = (request: ChatRequest, quirks: Quirks): Effect.Effect<Received, ChatModelFailure> =>
-      Effect.flatMap(post(request, quirks), (answer) => {
-        if (answer.status !== 400) {
-          if (quirks !== noQuirks) remember(quirksKey(request), quirks)
-          return Effect.succeed(answer)
+      const remember = (key: string, quirks: Quirks) => {
+        quirksBy.set(key, quirks)
+        const oldest = quirksBy.keys().next()
+        if (quirksBy.size > quirksKept && oldest.done !== true) quirksBy.delete(oldest.value)
+      }
+
+      const post = (request: ChatRequest, quirks: Quirks) => {
+        const headers = {
+          accept: "application/json",
+          "content-type": "application/json",
+          authorization: `Bearer ${Redacted.value(request.apiKey)}`
         }
-        const better = Option.flatMap(parse(answer.text), providerErrorIn).pipe(
-          Option.flatMap((error) => learn(request, quirks, error))
+        return Effect.mapError(call(endpointOf(request.baseUrl), headers, encodeBody(bodyOf(request, quirks))), (why) =>
+          failure(request, unanswered[why])
         )
-        return Option.match(better, {
-          onNone: () => Effect.succeed(answer),
-          onSome: (learnt) => ask(request, learnt)
+      }
+
+      const ask = (request: ChatRequest, quirks: Quirks): Effect.Effect<Received, ChatModelFailure> =>
+        Effect.flatMap(post(request, quirks), (answer) => {
+          if (answer.status !== 400) {
+            if (quirks !== noQuirks) remember(quirksKey(request), quirks)
+            return Effect.succeed(answer)
+          }
+          const better = Option.flatMap(parse(answer.text), providerErrorIn).pipe(
+            Option.flatMap((error) => learn(request, quirks, error))
+          )
+          return Option.match(better, {
+            onNone: () => Effect.succeed(answer),
+            onSome: (learnt) => ask(request, learnt)
+          })
         })
+
+      const read = Effect.fnUntraced(function* (request: ChatRequest, { isWhole, retryAfter, status, text }: Received) {
+        if (status < 200 || status > 299) {
+          const wait = waitOf(retryAfter, yield* DateTime.now)
+          return yield* failure(request, readFailure(status, text), { status, retryAfter: wait })
+        }
+        const completion: Either.Either<ChatAnswer, NoReply> = isWhole
+          ? readCompletion(text, request.model)
+          : Either.left(tooLong)
+        return yield* Either.mapLeft(completion, (reason) => failure(request, reason, { status }))
       })
 
-    const read = Effect.fnUntraced(function* (request: ChatRequest, { isWhole, retryAfter, status, text }: Received) {
-      if (status < 200 || status > 299) {
-        const wait = waitOf(retryAfter, yield* DateTime.now)
-        return yield* failure(request, readFailure(status, text), { status, retryAfter: wait })
-      }
-      const completion: Either.Either<ChatAnswer, NoReply> = isWhole
-        ? readCompletion(text, request.model)
-        : Either.left(tooLong)
-      return yield* Either.mapLeft(completion, (reason) => failure(request, reason, { status }))
+      const complete = (request: ChatRequest) =>
+        ask(request, quirksBy.get(quirksKey(request)) ?? noQuirks).pipe(
+          Effect.timeoutFail({
+            duration: request.timeout,
+            onTimeout: () => failure(request, { kind: "timeout", message: "the provider did not answer in time" })
+          }),
+          (call) => laneOf(endpointOf(request.baseUrl)).through(call),
+          Effect.flatMap((answer) => read(request, answer)),
+          Effect.withSpan("ChatCompletions.complete")
+        )
+
+      return ChatModel.of({ complete })
     })
-
-    const complete = (request: ChatRequest) =>
-      ask(request, quirksBy.get(quirksKey(request)) ?? noQuirks).pipe(
-        Effect.timeoutFail({
-          duration: request.timeout,
-          onTimeout: () => failure(request, { kind: "timeout", message: "the provider did not answer in time" })
-        }),
-        (call) => laneOf(endpointOf(request.baseUrl)).through(call),
-        Effect.flatMap((answer) => read(request, answer)),
-        Effect.withSpan("ChatCompletions.complete")
-      )
-
-    return ChatModel.of({ complete })
-  })
-)
+  )
