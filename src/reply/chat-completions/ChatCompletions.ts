@@ -4,7 +4,7 @@ import { type ChatAnswer, ChatModel, ChatModelFailure, type ChatRequest } from "
 import { endpointOf, type NoReply, readCompletion, readFailure } from "./Completion.ts"
 import { Lane } from "./Lane.ts"
 import { providerErrorIn } from "./ProviderError.ts"
-import { bodyOf, learn, noQuirks, type Quirks } from "./Quirks.ts"
+import { bodyOf, learn, mayRefuse, noQuirks, type Quirks } from "./Quirks.ts"
 import { makeTransport, type Received, type Unanswered } from "./Transport.ts"
 
 const longestMessage = 300
@@ -93,7 +93,7 @@ export const layer = ({ callsAtOnce }: { readonly callsAtOnce: number }) =>
 
       const ask = (request: ChatRequest, quirks: Quirks): Effect.Effect<Received, ChatModelFailure> =>
         Effect.flatMap(post(request, quirks), (answer) => {
-          if (answer.status !== 400) {
+          if (!mayRefuse(answer.status)) {
             if (quirks !== noQuirks) remember(quirksKey(request), quirks)
             return Effect.succeed(answer)
           }
