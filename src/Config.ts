@@ -113,6 +113,13 @@ export const settings = {
     "last layer of the AI configuration: the prompt",
     optional(text)
   ),
+  aiCallsAtOnce: setting(
+    "AI_CALLS_AT_ONCE",
+    "number",
+    "32",
+    "calls of one AI provider that are under way at a time, 1 to 1024; others wait for their turn",
+    otherwise(wholeNumber(1, 1024), 32)
+  ),
   pollSeconds: setting(
     "PLATFORM_B_POLL_SECONDS",
     "seconds",
@@ -249,6 +256,7 @@ export const load: Effect.Effect<Settings, SettingWrong> = Effect.gen(function* 
     aiApiKey: read(settings.aiApiKey),
     aiModel: read(settings.aiModel),
     aiSystemPrompt: read(settings.aiSystemPrompt),
+    aiCallsAtOnce: read(settings.aiCallsAtOnce),
     pollSeconds: read(settings.pollSeconds),
     allowPrivateWebhooks: read(settings.allowPrivateWebhooks),
     storeAApiUrl: read(settings.storeAApiUrl),

@@ -160,7 +160,7 @@ const drivers = (settings: Settings) =>
     PlatformBDriver.layer(
       Option.match(settings.platformBUrl, { onNone: () => ({}), onSome: (baseUrl) => ({ baseUrl }) })
     ),
-    ChatCompletions.layer
+    ChatCompletions.layer({ callsAtOnce: settings.aiCallsAtOnce })
   ).pipe(Layer.provide([NodeHttpClient.layerUndici, NodeContext.layer]))
 
 const aiEnvironment = (settings: Settings) =>

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { storableId, storableText } from "../platform/domain/StorableText.ts"
 
 /** A request body or query: every failing field is reported, not only the first. */
 export const fields = <Fields extends Schema.Struct.Fields>(shape: Fields) =>
@@ -25,9 +26,26 @@ export const Deleted = data(Schema.Struct({ uuid: Schema.String, deleted: Schema
 
 const text = (maximum: number) => Schema.String.pipe(Schema.minLength(1), Schema.maxLength(maximum))
 
+/** Text that is stored: NUL is refused, and half a surrogate pair, of an emoji that was cut, becomes U+FFFD. */
+export const whole = <I>(text: Schema.Schema<string, I>) =>
+  Schema.transform(
+    text.pipe(Schema.filter((written) => !written.includes("\0") || "must not contain NUL", { jsonSchema: {} })),
+    Schema.String,
+    { strict: true, decode: storableText, encode: (stored) => stored }
+  )
+
+/** What names a record in a path or a query: any text, of which one that cannot be stored names none. */
+export const Key = Schema.transform(Schema.String, Schema.String, {
+  strict: true,
+  decode: storableId,
+  encode: (key) => key
+})
+
 /** Text that a person types: no control characters. */
-export const Name = text(255).pipe(
-  Schema.filter((name) => !/\p{Cc}/u.test(name) || "must not contain control characters", { jsonSchema: {} })
+export const Name = whole(
+  text(255).pipe(
+    Schema.filter((name) => !/\p{Cc}/u.test(name) || "must not contain control characters", { jsonSchema: {} })
+  )
 )
 
 /** The identifier of a product, entitlement or offering: what code refers to. */

@@ -105,7 +105,8 @@ const everywhere: { readonly [field: string]: string } = {
   default_system_prompt: "What the model is told before the conversation, where no layer above says another",
   custom_system_prompt: "What the model is told before the conversation of this chat; null inherits",
   business_knowledge: "Facts that the model may use, given to it as data and not as orders",
-  manager_alerts: "Who is told when a keyword appears or the AI hands over; null for nobody",
+  manager_alerts:
+    "Who is told when a keyword appears or the AI hands over, about a chat at most once each in 15 minutes; null for nobody",
   keywords: "Words of a customer that alert, whatever their case",
   debounce_seconds: "One reply for a burst of messages, so long after the last of them; 0: a reply for each",
   human_takeover_minutes: "How long the AI is silent in a chat after a person wrote there; 0: off",

@@ -1,6 +1,6 @@
 import { DateTime, Schema } from "effect"
 import { DeliveryState } from "../webhook/domain/Webhook.ts"
-import { fields, Moment, Timestamp } from "./Envelope.ts"
+import { fields, Moment, Timestamp, whole } from "./Envelope.ts"
 
 const bounded = (minimum: number, maximum: number) => Schema.Int.pipe(Schema.between(minimum, maximum))
 
@@ -15,7 +15,7 @@ const Ordered = Schema.Boolean.annotations({
     "Strict order: an event waits until the one before it of the same chat or customer has succeeded or has no retry left"
 })
 
-const TargetUrl = Schema.String.pipe(Schema.minLength(1), Schema.maxLength(2048)).annotations({
+const TargetUrl = whole(Schema.String.pipe(Schema.minLength(1), Schema.maxLength(2048))).annotations({
   description: "http or https, without credentials, on a public address"
 })
 

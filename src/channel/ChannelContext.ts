@@ -2,8 +2,8 @@ import { type Duration, Layer } from "effect"
 import { AiLogRepo } from "../reply/AiLogRepo.ts"
 import { AiLogs } from "../reply/AiLogs.ts"
 import { AiSettings } from "../reply/AiSettings.ts"
+import { AlertRepo } from "../reply/AlertRepo.ts"
 import { AutoReply } from "../reply/AutoReply.ts"
-import { ManagerAlerts } from "../reply/ManagerAlerts.ts"
 import { NextSteps } from "../reply/NextSteps.ts"
 import { LastLook } from "../reply/LastLook.ts"
 import { ReplyJobRepo } from "../reply/ReplyJobRepo.ts"
@@ -38,7 +38,8 @@ const repos = Layer.mergeAll(
   ChatRepo.Default,
   MessageRepo.Default,
   AiLogRepo.Default,
-  ReplyJobRepo.Default
+  ReplyJobRepo.Default,
+  AlertRepo.Default
 )
 
 const messages = TextMessages.layer.pipe(
@@ -59,7 +60,7 @@ export const services = Layer.mergeAll(
 ).pipe(
   Layer.provideMerge(Layer.mergeAll(AutoReply.layer, LastLook.layer, TrialReply.layer)),
   Layer.provideMerge(NextSteps.layer),
-  Layer.provideMerge(Layer.mergeAll(ManagerAlerts.layer, Rules.layer, ReplyWriter.layer)),
+  Layer.provideMerge(Layer.mergeAll(Rules.layer, ReplyWriter.layer)),
   Layer.provideMerge(ChannelReplies.layer),
   Layer.provideMerge(Layer.merge(AiSettings.layer, TypingSigns.layer)),
   Layer.provideMerge(messages)

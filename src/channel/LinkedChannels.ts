@@ -10,6 +10,7 @@ import type {
   ReceiptSeen,
   SeenMessage
 } from "../platform/domain/PlatformEvent.ts"
+import { storableEvent } from "../platform/domain/StorableEvent.ts"
 import { Outbox } from "../webhook/Outbox.ts"
 import { ChannelRepo } from "./ChannelRepo.ts"
 import { ChatNames } from "./ChatNames.ts"
@@ -237,7 +238,7 @@ export class LinkedChannels extends Context.Tag("gatehouse/channel/LinkedChannel
         events: ReadonlyArray<PlatformEvent>
       ) {
         let isNews = false
-        let rest = events
+        let rest = events.map(storableEvent)
         while (rest.length > 0) {
           const [seen, others] = Array.span(rest, isSeen)
           if (seen.length > 0) isNews = (yield* record(login, seen)) || isNews

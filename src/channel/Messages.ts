@@ -3,6 +3,8 @@ import { nextId } from "../kit/Id.ts"
 import { together } from "../kit/Together.ts"
 import type { SentMessage } from "../platform/Platform.ts"
 import type { SeenMessage } from "../platform/domain/PlatformEvent.ts"
+import { storableMessage } from "../platform/domain/StorableEvent.ts"
+import { storableId } from "../platform/domain/StorableText.ts"
 import { AiLogs } from "../reply/AiLogs.ts"
 import { Outbox } from "../webhook/Outbox.ts"
 import * as ChatEvents from "./ChatEvents.ts"
@@ -24,6 +26,12 @@ export interface NewMessage {
 /** Other apps give their messages ids of other kinds. */
 const isId = Schema.is(MessageId)
 
+const storable = ({ chatId, platformMessageId, timestamp }: SentMessage): SentMessage => ({
+  chatId: storableId(chatId),
+  platformMessageId: storableId(platformMessageId),
+  timestamp
+})
+
 /** Messages that are noted as sent by one transaction, and how long it waits for others while there are several. */
 const notedAtOnce = 64
 const noting = Duration.millis(20)
@@ -41,7 +49,7 @@ const rowOf = (channel: Channel, seen: SeenMessage, id: string): Message => {
       type: seen.type,
       sender: seen.sender,
       recipient: seen.recipient,
-      body: seen.body.replaceAll("\0", ""),
+      body: seen.body,
       status: isIncoming ? "delivered" : "sent",
       error: Option.none(),
       source: isIncoming ? "platform" : "manual",
@@ -219,10 +227,11 @@ export class Messages extends Context.Tag("gatehouse/channel/Messages")<
 
       return Messages.of({
         record: (channel, seen, progress) =>
-          seen.length === 0 ? Effect.as(progress, false) : store(channel, seen, progress),
+          seen.length === 0 ? Effect.as(progress, false) : store(channel, seen.map(storableMessage), progress),
         queue,
         queueAll,
-        sent: (message, sent) => Effect.zipLeft(noteTogether({ message, sent }), watch.settle(message.id)),
+        sent: (message, sent) =>
+          Effect.zipLeft(noteTogether({ message, sent: storable(sent) }), watch.settle(message.id)),
         failed: (message, reason) => Effect.zipLeft(failed(message, reason), watch.settle(message.id)),
         page: (channelId, chatId, { before, limit }) =>
           repo.page({ channelId, chatId, before: Option.getOrNull(before), limit })

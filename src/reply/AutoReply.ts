@@ -8,13 +8,13 @@ import { typingTime } from "./domain/Conversation.ts"
 import { splitReply } from "./domain/LongReply.ts"
 import { Next } from "./domain/Next.ts"
 import { spokenReply } from "./domain/SpokenReply.ts"
-import { ManagerAlerts } from "./ManagerAlerts.ts"
 import { type Question, NextSteps, Step } from "./NextSteps.ts"
 import { ReplyChannel } from "./ReplyChannel.ts"
 import { ReplyJobRepo } from "./ReplyJobRepo.ts"
 import * as ReplyEnds from "./ReplyEnds.ts"
 import { type Outrun, ReplyWriter } from "./ReplyWriter.ts"
 import type { Waiting } from "./Rules.ts"
+import * as TellManager from "./TellManager.ts"
 
 /** A platform forgets that somebody types after some ten seconds. */
 const typingShown = Duration.seconds(8)
@@ -49,7 +49,7 @@ export class AutoReply extends Context.Tag("gatehouse/reply/AutoReply")<
       const model = yield* ChatModel
       const channel = yield* ReplyChannel
       const writer = yield* ReplyWriter
-      const alerts = yield* ManagerAlerts
+      const tellManager = yield* TellManager.make
       const { end, failed, moved, orOutrun } = yield* ReplyEnds.make
       const outbox = yield* Outbox
 
@@ -114,7 +114,7 @@ export class AutoReply extends Context.Tag("gatehouse/reply/AutoReply")<
           ? atomically(
               Effect.gen(function* () {
                 yield* moved(step)
-                yield* alerts.queue({ log, situation, why: "A person is asked for", texts: [message.body] })
+                yield* tellManager(log, situation, "hand_off", "A person is asked for", [message.body])
                 yield* orOutrun(Effect.map(jobs.goOn([{ log, at: step.goesOnAt }]), ({ size }) => size === 1))
               })
             )

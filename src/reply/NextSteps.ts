@@ -7,11 +7,11 @@ import { type WindowMessage, windowSize } from "./domain/Conversation.ts"
 import { type Plan, plan, skipReason } from "./domain/Eligibility.ts"
 import { keywordIn } from "./domain/ManagerAlert.ts"
 import { Next } from "./domain/Next.ts"
-import { type Alert, ManagerAlerts } from "./ManagerAlerts.ts"
 import { type ChatKey, ReplyChannel } from "./ReplyChannel.ts"
 import * as ReplyEnds from "./ReplyEnds.ts"
 import { ReplyJobRepo } from "./ReplyJobRepo.ts"
 import { type Outrun } from "./ReplyWriter.ts"
+import * as TellManager from "./TellManager.ts"
 import { type Judged, Rules, type Situation, type Waiting } from "./Rules.ts"
 
 /** A message that the provider is to be asked about, with the conversation up to it, oldest first. */
@@ -31,6 +31,13 @@ type Head = Effect.Effect.Success<ReturnType<typeof ReplyJobRepo.Service.heads>>
 
 /** A message to be answered, or how its chat goes on without. */
 type Outcome = Either.Either<Judged, Next>
+
+/** What the manager is told of, with the message to be answered and those that it stands for. */
+interface Keyword {
+  readonly log: AiLog
+  readonly word: string
+  readonly texts: ReadonlyArray<string>
+}
 
 type Verdict = Data.TaggedEnum<{
   Rest: { readonly next: Next }
@@ -57,13 +64,13 @@ const standing = (head: Head, now: DateTime.Utc): Either.Either<Step, Head> => {
   return Either.right(Option.isSome(log.replyMessageId) ? Step.Rest({ next: Next.Sending() }) : Step.Deliver({ log }))
 }
 
-const alertFor = (situation: Situation, { answer, skipped }: Plan<Waiting>): Option.Option<Alert> => {
+const keywordFor = (situation: Situation, { answer, skipped }: Plan<Waiting>): Option.Option<Keyword> => {
   const alerts = situation.configured.settings.managerAlerts.value
   if (!alerts.enabled) return Option.none()
   const superseded = skipped.filter(({ reason }) => reason === "superseded").map(({ message }) => message)
   return Option.flatMap(answer, (one) => {
     const texts = [...superseded, one].map(({ body }) => body)
-    return Option.map(keywordIn(alerts, texts), (keyword) => ({ log: one.log, situation, why: `“${keyword}”`, texts }))
+    return Option.map(keywordIn(alerts, texts), (word) => ({ log: one.log, word, texts }))
   })
 }
 
@@ -88,7 +95,7 @@ export class NextSteps extends Context.Tag("gatehouse/reply/NextSteps")<
       const rules = yield* Rules
       const channel = yield* ReplyChannel
       const outbox = yield* Outbox
-      const alerts = yield* ManagerAlerts
+      const tellManager = yield* TellManager.make
       const { begun, end, orOutrun, skip } = yield* ReplyEnds.make
 
       const again = Effect.map(DateTime.now, (moment) => Either.left(Next.At({ moment })))
@@ -106,7 +113,7 @@ export class NextSteps extends Context.Tag("gatehouse/reply/NextSteps")<
       const planned = Effect.fnUntraced(function* (
         judged: Judged,
         { answer, skipped }: Plan<Waiting>,
-        alert: Option.Option<Alert>
+        keyword: Option.Option<Keyword>
       ) {
         yield* Effect.forEach(skipped, ({ message, reason }) => skip(message.log, reason), { discard: true })
         const last = Array.last(skipped)
@@ -115,7 +122,10 @@ export class NextSteps extends Context.Tag("gatehouse/reply/NextSteps")<
         }
         if (Option.isNone(answer)) return yield* again
         yield* begun(answer.value.log)
-        if (Option.isSome(alert)) yield* alerts.queue(alert.value)
+        if (Option.isSome(keyword)) {
+          const { log, texts, word } = keyword.value
+          yield* tellManager(log, judged.situation, "keyword", `“${word}”`, texts)
+        }
         return Either.right({ ...judged, message: answer.value })
       })
 
@@ -133,10 +143,10 @@ export class NextSteps extends Context.Tag("gatehouse/reply/NextSteps")<
           const next = Next.At({ moment: chosen.waitUntil.value })
           return Verdict.Change({ change: Effect.as(jobs.wait(log, next.moment), Either.left(next)) })
         }
-        const alert = alertFor(judged.situation, chosen)
-        return Option.isSome(chosen.answer) && chosen.skipped.length === 0 && Option.isNone(alert)
+        const keyword = keywordFor(judged.situation, chosen)
+        return Option.isSome(chosen.answer) && chosen.skipped.length === 0 && Option.isNone(keyword)
           ? Verdict.Answer({ judged: { ...judged, message: chosen.answer.value }, isBegun: false })
-          : atomically(planned(judged, chosen, alert))
+          : atomically(planned(judged, chosen, keyword))
       }
 
       const verdictsOf = Effect.fnUntraced(function* (heads: ReadonlyArray<Head>) {

@@ -28,6 +28,7 @@ import purchases from "./migrations/0039_purchases.ts"
 import refunds from "./migrations/0041_refunds.ts"
 import logins from "./migrations/0045_logins.ts"
 import codes from "./migrations/0050_codes.ts"
+import alerts from "./migrations/0051_alerts.ts"
 
 /** The database cannot be brought up to date, in one line for the operator: nothing was changed. */
 export class MigrationFailed extends Data.TaggedError("MigrationFailed")<{
@@ -63,7 +64,8 @@ const loader = Migrator.fromRecord({
   "0039_purchases": purchases,
   "0041_refunds": refunds,
   "0045_logins": logins,
-  "0050_codes": codes
+  "0050_codes": codes,
+  "0051_alerts": alerts
 })
 
 const migrateLock = 7_426_001

@@ -354,6 +354,17 @@ CREATE TABLE products (
   CONSTRAINT products_type_check CHECK ((type = ANY (ARRAY['subscription'::text, 'non_renewing_subscription'::text, 'consumable'::text, 'non_consumable'::text])))
 );
 
+CREATE TABLE reply_alerts (
+  account_id uuid NOT NULL,
+  chat_id text NOT NULL,
+  occasion text NOT NULL,
+  told text NOT NULL,
+  told_at timestamp with time zone NOT NULL,
+  held_back integer NOT NULL,
+  CONSTRAINT reply_alerts_account_id_fkey FOREIGN KEY (account_id) REFERENCES channels(id) ON DELETE CASCADE,
+  CONSTRAINT reply_alerts_pkey PRIMARY KEY (account_id, chat_id, occasion)
+);
+
 CREATE TABLE reply_jobs (
   account_id uuid NOT NULL,
   chat_id text NOT NULL,

@@ -7,7 +7,7 @@ import { start } from "../../src/simulator/chat-completions/ChatCompletionsSimul
 import { call } from "./Api.ts"
 
 /** The driver as the program uses it. */
-export const driver = ChatCompletions.layer
+export const driver = ChatCompletions.layer({ callsAtOnce: 32 })
 
 export const providerKey = "sk-key-of-the-tests"
 

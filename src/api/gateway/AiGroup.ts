@@ -1,7 +1,7 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
 import { AiLogStatus } from "../../reply/domain/AiLog.ts"
-import { Deleted, fields, list } from "../Envelope.ts"
+import { Deleted, fields, Key, list, whole } from "../Envelope.ts"
 import { cursor, limit } from "../Page.ts"
 import { BadGateway, BadRequest, Conflict, Invalid, NotFound } from "../Problem.ts"
 import { repeatable } from "../Repeatable.ts"
@@ -90,7 +90,7 @@ export class AiGroup extends HttpApiGroup.make("ai")
           limit,
           cursor,
           account_id: Schema.optional(Schema.UUID),
-          chat_id: Schema.optional(Schema.String),
+          chat_id: Schema.optional(Key),
           status: Schema.optional(AiLogStatus)
         })
       )
@@ -101,8 +101,8 @@ export class AiGroup extends HttpApiGroup.make("ai")
   )
   .middleware(OperatorAuth) {}
 
-const message = Schema.Trim.pipe(Schema.minLength(1), Schema.maxLength(4096))
-const chatId = Schema.optional(Schema.Trim.pipe(Schema.minLength(1), Schema.maxLength(255)))
+const message = whole(Schema.Trim.pipe(Schema.minLength(1), Schema.maxLength(4096)))
+const chatId = Schema.optional(whole(Schema.Trim.pipe(Schema.minLength(1), Schema.maxLength(255))))
 
 /** Replies to try the configuration with: one call of the provider, whatever the switches say; nothing is logged. */
 export class AiTrialsGroup extends HttpApiGroup.make("aiTrials")

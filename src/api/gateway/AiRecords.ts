@@ -2,23 +2,25 @@ import { Schema } from "effect"
 import { AiLogStatus } from "../../reply/domain/AiLog.ts"
 import { ChatMode, LayerName } from "../../reply/domain/AiSettings.ts"
 import { SkipReason } from "../../reply/domain/Eligibility.ts"
-import { data, fields, Timestamp } from "../Envelope.ts"
+import { data, fields, Timestamp, whole } from "../Envelope.ts"
 import { Message } from "./MessagesGroup.ts"
 
 const nullable = <A, I>(schema: Schema.Schema<A, I>) => Schema.optional(Schema.NullOr(schema))
 
-const BaseUrl = Schema.String.pipe(
-  Schema.maxLength(2048),
-  Schema.filter((url) => (URL.canParse(url) && /^https?:/i.test(url)) || "must be an http or https URL")
+const BaseUrl = whole(
+  Schema.String.pipe(
+    Schema.maxLength(2048),
+    Schema.filter((url) => (URL.canParse(url) && /^https?:/i.test(url)) || "must be an http or https URL")
+  )
 )
-export const prompt = Schema.String.pipe(Schema.maxLength(20_000))
+export const prompt = whole(Schema.String.pipe(Schema.maxLength(20_000)))
 const ApiKey = Schema.Redacted(Schema.String.pipe(Schema.minLength(1), Schema.maxLength(1024)))
 
 const settingFields = {
   enabled: nullable(Schema.Boolean),
   base_url: nullable(BaseUrl),
   api_key: nullable(ApiKey),
-  model_name: nullable(Schema.String.pipe(Schema.minLength(1), Schema.maxLength(200))),
+  model_name: nullable(whole(Schema.String.pipe(Schema.minLength(1), Schema.maxLength(200)))),
   temperature: nullable(Schema.Number.pipe(Schema.between(0, 2))),
   max_tokens: nullable(Schema.Int.pipe(Schema.between(1, 32_768))),
   timeout_seconds: nullable(Schema.Int.pipe(Schema.between(1, 120))),
@@ -31,14 +33,16 @@ const settingFields = {
   })
 }
 
-const keyword = Schema.Trim.pipe(Schema.minLength(1), Schema.maxLength(100))
-const address = Schema.Trim.pipe(Schema.minLength(1), Schema.maxLength(255))
-const knowledge = Schema.String.pipe(Schema.maxLength(50_000))
+const keyword = whole(Schema.Trim.pipe(Schema.minLength(1), Schema.maxLength(100)))
+const address = whole(Schema.Trim.pipe(Schema.minLength(1), Schema.maxLength(255)))
+const knowledge = whole(Schema.String.pipe(Schema.maxLength(50_000)))
 
 const ManagerAlerts = Schema.Struct({
   enabled: Schema.Boolean,
   to: address.annotations({
-    description: "Who is told, by this channel: an address as `POST /v1/messages/text` takes it"
+    description:
+      "Who is told, by this channel: an address as `POST /v1/messages/text` takes it. About one chat at most one alert " +
+      "for a keyword and one for a person asked for in 15 minutes; the next alert says how many were held back"
   }),
   keywords: Schema.Array(keyword)
     .pipe(Schema.maxItems(100))

@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { MessageSource, MessageStatus } from "../../channel/domain/Message.ts"
 import { ChatType, MessageType } from "../../platform/domain/PlatformEvent.ts"
 import { ChatMode } from "../../reply/domain/AiSettings.ts"
-import { data, fields, list, Timestamp } from "../Envelope.ts"
+import { data, fields, Key, list, Timestamp, whole } from "../Envelope.ts"
 import { PageQuery } from "../Page.ts"
 import { BadRequest, Conflict, Invalid, NotFound } from "../Problem.ts"
 import { repeatable } from "../Repeatable.ts"
@@ -77,7 +77,7 @@ export const Chat = Schema.Struct({
   ]
 })
 
-export const chatPath = HttpApiSchema.param("chat", Schema.String)
+export const chatPath = HttpApiSchema.param("chat", Key)
 
 export class ChatsGroup extends HttpApiGroup.make("chats")
   .add(
@@ -94,7 +94,7 @@ export class ChatsGroup extends HttpApiGroup.make("chats")
       .setPayload(
         fields({
           is_blocked: Schema.optional(Schema.Boolean),
-          name: Schema.optional(Schema.NullOr(Schema.String.pipe(Schema.maxLength(255))))
+          name: Schema.optional(Schema.NullOr(whole(Schema.String.pipe(Schema.maxLength(255)))))
         })
       )
       .addSuccess(data(Chat))
@@ -122,7 +122,7 @@ export class MessagesGroup extends HttpApiGroup.make("messages")
             description:
               "platform_a: a jid or the digits of a phone number. platform_b: `pb:<thread_id>` or `pbuser:<username>`"
           }),
-          body: Schema.String.pipe(Schema.minLength(1), Schema.maxLength(4096)).annotations({
+          body: whole(Schema.String.pipe(Schema.minLength(1), Schema.maxLength(4096))).annotations({
             description: "At most 1000 characters on platform_b"
           })
         })

@@ -1,17 +1,16 @@
 import { Clock, DateTime, Duration, Effect, Either, Layer, Option, Redacted, Schema } from "effect"
 import { type Incoming, makeHttpExchange, type Unanswered } from "../../kit/HttpExchange.ts"
+import { beginning, storableText } from "../../platform/domain/StorableText.ts"
 import { type ChatAnswer, ChatModel, ChatModelFailure, type ChatRequest } from "../ChatModel.ts"
-import { endpointOf, type NoReply, readCompletion, readFailure, storable } from "./Completion.ts"
+import { endpointOf, type NoReply, readCompletion, readFailure } from "./Completion.ts"
 import { Lane } from "./Lane.ts"
 import { providerErrorIn } from "./ProviderError.ts"
-import { bodyOf, learn, noQuirks, type Quirks } from "./Quirks.ts"
+import { bodyOf, learn, mayRefuse, noQuirks, type Quirks } from "./Quirks.ts"
 
 const longestMessage = 300
 /** Of an answer no more is read than this, in bytes; the connection is dropped there. */
 const longestAnswer = 1024 * 1024
 const quirksKept = 256
-/** Calls of one provider at a time: one that hangs holds up its own callers only. */
-const callsAtOnce = 32
 
 const Json = Schema.parseJson(Schema.Unknown)
 const parse = Schema.decodeOption(Json)
@@ -44,7 +43,7 @@ const waitOf = (header: string | undefined, now: DateTime.Utc): Option.Option<Du
 const wordsOf = (message: string, apiKey: Redacted.Redacted<string>): string => {
   const key = Redacted.value(apiKey)
   const scrubbed = key === "" ? message : message.replaceAll(key, "***")
-  return storable(scrubbed.replace(/\s+/g, " ").trim().slice(0, longestMessage))
+  return beginning(storableText(scrubbed.replace(/\s+/g, " ").trim()), longestMessage)
 }
 
 const failure = (
@@ -62,81 +61,83 @@ const failure = (
 /**
  * A provider that takes the `/chat/completions` request shape, as OpenAI defined it and many others accept it. One call
  * of the port is one request, save that a model's refusal of `max_tokens` or `temperature` is answered by asking at once
- * in the form that it takes, and remembered by base URL and model.
+ * in the form that it takes, and remembered by base URL and model. So many calls of one provider are under way at once:
+ * one that hangs holds up its own callers only.
  */
-export const layer = Layer.scoped(
-  ChatModel,
-  Effect.map(makeHttpExchange(longestAnswer), (exchange) => {
-    const quirksBy = new Map<string, Quirks>()
-    const lanesBy = new Map<string, Lane>()
+export const layer = ({ callsAtOnce }: { readonly callsAtOnce: number }) =>
+  Layer.scoped(
+    ChatModel,
+    Effect.map(makeHttpExchange(longestAnswer), (exchange) => {
+      const quirksBy = new Map<string, Quirks>()
+      const lanesBy = new Map<string, Lane>()
 
-    const laneOf = (endpoint: string): Lane => {
-      const known = lanesBy.get(endpoint)
-      if (known !== undefined) return known
-      const lane = new Lane(callsAtOnce)
-      lanesBy.set(endpoint, lane)
-      return lane
-    }
-
-    const remember = (key: string, quirks: Quirks) => {
-      quirksBy.set(key, quirks)
-      const oldest = quirksBy.keys().next()
-      if (quirksBy.size > quirksKept && oldest.done !== true) quirksBy.delete(oldest.value)
-    }
-
-    const post = (request: ChatRequest, quirks: Quirks, timeout: Duration.Duration) => {
-      const endpoint = endpointOf(request.baseUrl)
-      const url = URL.canParse(endpoint) ? new URL(endpoint) : undefined
-      if (url === undefined || !/^https?:$/.test(url.protocol)) return Effect.fail(failure(request, noUrl))
-      const headers = {
-        accept: "application/json",
-        "content-type": "application/json",
-        authorization: `Bearer ${Redacted.value(request.apiKey)}`
+      const laneOf = (endpoint: string): Lane => {
+        const known = lanesBy.get(endpoint)
+        if (known !== undefined) return known
+        const lane = new Lane(callsAtOnce)
+        lanesBy.set(endpoint, lane)
+        return lane
       }
-      const body = encodeBody(bodyOf(request, quirks))
-      const path = `${url.pathname}${url.search}`
-      return Effect.mapError(exchange({ origin: url.origin, path, method: "POST", headers, body, timeout }), (why) =>
-        failure(request, unanswered[why])
-      )
-    }
 
-    const ask = (request: ChatRequest, quirks: Quirks, endsAt: number): Effect.Effect<Incoming, ChatModelFailure> =>
-      Effect.flatMap(Clock.currentTimeMillis, (now) =>
-        Effect.flatMap(post(request, quirks, Duration.millis(endsAt - now)), (answer) => {
-          if (answer.status !== 400) {
-            if (quirks !== noQuirks) remember(quirksKey(request), quirks)
-            return Effect.succeed(answer)
-          }
-          const better = Option.flatMap(parse(answer.text), providerErrorIn).pipe(
-            Option.flatMap((error) => learn(request, quirks, error))
-          )
-          return Option.match(better, {
-            onNone: () => Effect.succeed(answer),
-            onSome: (learnt) => ask(request, learnt, endsAt)
+      const remember = (key: string, quirks: Quirks) => {
+        quirksBy.set(key, quirks)
+        const oldest = quirksBy.keys().next()
+        if (quirksBy.size > quirksKept && oldest.done !== true) quirksBy.delete(oldest.value)
+      }
+
+      const post = (request: ChatRequest, quirks: Quirks, timeout: Duration.Duration) => {
+        const endpoint = endpointOf(request.baseUrl)
+        const url = URL.canParse(endpoint) ? new URL(endpoint) : undefined
+        if (url === undefined || !/^https?:$/.test(url.protocol)) return Effect.fail(failure(request, noUrl))
+        const headers = {
+          accept: "application/json",
+          "content-type": "application/json",
+          authorization: `Bearer ${Redacted.value(request.apiKey)}`
+        }
+        const body = encodeBody(bodyOf(request, quirks))
+        const path = `${url.pathname}${url.search}`
+        return Effect.mapError(exchange({ origin: url.origin, path, method: "POST", headers, body, timeout }), (why) =>
+          failure(request, unanswered[why])
+        )
+      }
+
+      const ask = (request: ChatRequest, quirks: Quirks, endsAt: number): Effect.Effect<Incoming, ChatModelFailure> =>
+        Effect.flatMap(Clock.currentTimeMillis, (now) =>
+          Effect.flatMap(post(request, quirks, Duration.millis(endsAt - now)), (answer) => {
+            if (!mayRefuse(answer.status)) {
+              if (quirks !== noQuirks) remember(quirksKey(request), quirks)
+              return Effect.succeed(answer)
+            }
+            const better = Option.flatMap(parse(answer.text), providerErrorIn).pipe(
+              Option.flatMap((error) => learn(request, quirks, error))
+            )
+            return Option.match(better, {
+              onNone: () => Effect.succeed(answer),
+              onSome: (learnt) => ask(request, learnt, endsAt)
+            })
           })
-        })
-      )
+        )
 
-    const read = Effect.fnUntraced(function* (request: ChatRequest, { headers, isWhole, status, text }: Incoming) {
-      if (status < 200 || status > 299) {
-        const wait = waitOf(headers["retry-after"], yield* DateTime.now)
-        return yield* failure(request, readFailure(status, text), { status, retryAfter: wait })
-      }
-      const completion: Either.Either<ChatAnswer, NoReply> = isWhole
-        ? readCompletion(text, request.model)
-        : Either.left(tooLong)
-      return yield* Either.mapLeft(completion, (reason) => failure(request, reason, { status }))
+      const read = Effect.fnUntraced(function* (request: ChatRequest, { headers, isWhole, status, text }: Incoming) {
+        if (status < 200 || status > 299) {
+          const wait = waitOf(headers["retry-after"], yield* DateTime.now)
+          return yield* failure(request, readFailure(status, text), { status, retryAfter: wait })
+        }
+        const completion: Either.Either<ChatAnswer, NoReply> = isWhole
+          ? readCompletion(text, request.model)
+          : Either.left(tooLong)
+        return yield* Either.mapLeft(completion, (reason) => failure(request, reason, { status }))
+      })
+
+      const complete = (request: ChatRequest) =>
+        Effect.flatMap(Clock.currentTimeMillis, (now) =>
+          ask(request, quirksBy.get(quirksKey(request)) ?? noQuirks, now + Duration.toMillis(request.timeout))
+        ).pipe(
+          (call) => laneOf(endpointOf(request.baseUrl)).through(call),
+          Effect.flatMap((answer) => read(request, answer)),
+          Effect.withSpan("ChatCompletions.complete")
+        )
+
+      return ChatModel.of({ complete })
     })
-
-    const complete = (request: ChatRequest) =>
-      Effect.flatMap(Clock.currentTimeMillis, (now) =>
-        ask(request, quirksBy.get(quirksKey(request)) ?? noQuirks, now + Duration.toMillis(request.timeout))
-      ).pipe(
-        (call) => laneOf(endpointOf(request.baseUrl)).through(call),
-        Effect.flatMap((answer) => read(request, answer)),
-        Effect.withSpan("ChatCompletions.complete")
-      )
-
-    return ChatModel.of({ complete })
-  })
-)
+  )

@@ -1,4 +1,5 @@
 import { Either, Option, Predicate, Schema, String } from "effect"
+import { storableText } from "../../platform/domain/StorableText.ts"
 import type { ChatAnswer, ChatModelFailure } from "../ChatModel.ts"
 import { kindOf, nestedError, providerErrorIn } from "./ProviderError.ts"
 
@@ -17,9 +18,6 @@ const count = (value: unknown) =>
     Option.liftPredicate(Predicate.isNumber)(value),
     (n) => Number.isInteger(n) && n >= 0 && n <= largestCount
   )
-
-/** Without what neither the database nor a chat platform takes: NUL, and halves of surrogate pairs. */
-export const storable = (text: string) => text.replaceAll("\0", "").replace(/[\ud800-\udfff]/gu, "\ufffd")
 
 const thinking = /^(?:\s*<(think|thinking|reasoning)>[\s\S]*?(?:<\/\1>|$))+/i
 const endOfThinking = "</think>"
@@ -83,14 +81,14 @@ export const readCompletion = (body: string, requestedModel: string): Either.Eit
   if (!Predicate.isRecord(message)) return noReply("invalid_response", "the provider's answer has no choices")
   const refusal = nonBlank(message["refusal"])
   if (Option.isSome(refusal)) return noReply("refusal", refusal.value)
-  const reply = storable(withoutThinking(contentOf(message["content"]))).trim()
+  const reply = storableText(withoutThinking(contentOf(message["content"]))).trim()
   const finishReason = at(choice, "finish_reason")
   if (reply === "") return Either.left(whyEmpty(finishReason))
   const usage = at(json, "usage")
   return Either.right({
     reply,
     isCutOff: finishReason === "length",
-    model: Option.match(nonBlank(at(json, "model")), { onNone: () => requestedModel, onSome: storable }),
+    model: Option.match(nonBlank(at(json, "model")), { onNone: () => requestedModel, onSome: storableText }),
     promptTokens: count(at(usage, "prompt_tokens")),
     completionTokens: count(at(usage, "completion_tokens"))
   })

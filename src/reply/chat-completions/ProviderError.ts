@@ -1,4 +1,4 @@
-import { Option, Predicate } from "effect"
+import { Option, Predicate, Schema } from "effect"
 import type { ChatModelFailure } from "../ChatModel.ts"
 
 /** An error as a provider tells it; `code` may be the provider's word or a status as text. */
@@ -9,14 +9,53 @@ export interface ProviderError {
   readonly code: Option.Option<string>
 }
 
+/** How deep errors are wrapped in others. */
+const longestWrap = 4
+
 const word = (value: unknown): Option.Option<string> => {
   if (typeof value === "number") return Option.some(`${value}`)
   return typeof value === "string" && value.trim() !== "" ? Option.some(value.trim()) : Option.none()
 }
 
+const parse = Schema.decodeOption(Schema.parseJson(Schema.Unknown))
+
+/** A validator's complaint about one field, as pydantic has it: where, and what. */
+const complaint = (detail: unknown): Option.Option<string> => {
+  if (!Predicate.isRecord(detail)) return word(detail)
+  const where = Array.isArray(detail["loc"]) ? detail["loc"].join(".") : ""
+  return Option.map(word(detail["msg"]), (what) => (where === "" ? what : `${where}: ${what}`))
+}
+
+/** What is said in a text, in complaints, or in what they are wrapped in, as an object or as JSON in a text. Total. */
+const wordsIn = (value: unknown, depth = 0): Option.Option<string> => {
+  if (depth > longestWrap) return Option.none()
+  if (Array.isArray(value)) {
+    const said = value.flatMap((detail) => Option.toArray(complaint(detail)))
+    return said.length === 0 ? Option.none() : Option.some(said.join("; "))
+  }
+  if (Predicate.isRecord(value)) {
+    const inner = [value["message"], value["detail"], value["error"]].map((part) => wordsIn(part, depth + 1))
+    return Option.firstSomeOf(inner)
+  }
+  const plain = word(value)
+  const wrapped = Option.filter(plain, (text) => /^[[{]/.test(text))
+  return Option.orElse(
+    Option.flatMap(Option.flatMap(wrapped, parse), (json) => wordsIn(json, depth + 1)),
+    () => plain
+  )
+}
+
+/** What a router says, with the words of the provider behind it. */
+const messageOf = (detail: { readonly [key: string]: unknown }): Option.Option<string> => {
+  const { metadata } = detail
+  const behind = wordsIn(Predicate.isRecord(metadata) ? metadata["raw"] : detail["cause"])
+  const said = wordsIn(detail["message"])
+  return Option.isSome(said) && Option.isSome(behind) ? Option.some(`${said.value}: ${behind.value}`) : said
+}
+
 const errorOf = (detail: { readonly [key: string]: unknown }): Option.Option<ProviderError> => {
   const [type, param, code] = [word(detail["type"]), word(detail["param"]), word(detail["code"])]
-  return Option.map(Option.firstSomeOf([word(detail["message"]), code, type]), (message) => ({
+  return Option.map(Option.firstSomeOf([messageOf(detail), code, type]), (message) => ({
     message,
     type,
     param,

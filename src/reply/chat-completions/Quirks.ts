@@ -21,14 +21,30 @@ export const bodyOf = ({ maxTokens, model, temperature, turns }: ChatRequest, qu
     : {})
 })
 
-const unsupported = /unsupported|not support|only the default|use '?max_completion_tokens/i
+/**
+ * How providers say that a model does not take a parameter, or no other value than its own: OpenAI, Azure OpenAI and Groq;
+ * LiteLLM; Anthropic; Moonshot; Mistral and others that validate by pydantic; Gemini.
+ */
+const refusal = new RegExp(
+  [
+    "unsupported|(not|n't) support|no longer supported|only the default|use '?max_completion_tokens",
+    "is deprecated|may only be set to",
+    "only [\\d.]+ is (allowed|supported)",
+    "extra inputs are not permitted|extra_forbidden",
+    "unknown name|unknown parameter|unrecognized (request )?(argument|parameter)"
+  ].join("|"),
+  "i"
+)
 
 const refuses = ({ code, message, param }: ProviderError, field: string) =>
   (Option.contains(param, field) || message.includes(field)) &&
-  (unsupported.test(message) || Option.exists(code, (word) => unsupported.test(word)))
+  (refusal.test(message) || Option.exists(code, (word) => refusal.test(word)))
+
+/** The answers that may be a refusal of what was asked with. */
+export const mayRefuse = (status: number): boolean => status === 400 || status === 422
 
 /**
- * What a 400 teaches: the quirks to ask with again, or none when the refusal is about something else. A value out of
+ * What a refusal teaches: the quirks to ask with again, or none when the refusal is about something else. A value out of
  * range is no quirk: it would be left out for ever.
  */
 export const learn = (request: ChatRequest, known: Quirks, error: ProviderError): Option.Option<Quirks> => {

@@ -1,3 +1,5 @@
+import { beginning } from "../../platform/domain/StorableText.ts"
+
 const segments = new Intl.Segmenter(undefined, { granularity: "grapheme" })
 
 /** Where a text is best cut, from best to worst: between paragraphs, lines, sentences, words. */
@@ -15,11 +17,14 @@ const seamWithin = (text: string, limit: number): number => {
   return 0
 }
 
-/** No letter is cut from its accents and no emoji in two, unless one alone is longer than the limit. */
+/**
+ * No letter is cut from its accents and no emoji in two, unless one alone is longer than the limit: then it is cut between
+ * its characters, which stay whole.
+ */
 const graphemeWithin = (text: string, limit: number): number => {
   const far = [...segments.segment(text.slice(0, limit + 64))]
   const starts = far.map(({ index }) => index).filter((index) => index > 0 && index <= limit)
-  return starts.at(-1) ?? limit
+  return starts.at(-1) ?? (beginning(text, limit).length || limit)
 }
 
 /**

@@ -26,6 +26,13 @@ it.prop("no character is cut in two", [FastCheck.integer({ min: 1, max: 30 }), l
   for (const part of splitReply(family.repeat(count), longest)) assert.strictEqual(part.length % family.length, 0)
 })
 
+it.prop("a letter that is longer than a message is cut between its characters", [limit], ([longest]) => {
+  const letter = `a${"\u{1d165}".repeat(300)}`
+  const parts = splitReply(letter, longest)
+  assert.strictEqual(parts.join(""), letter)
+  assert.isTrue(parts.every((part) => part.length <= longest && !/\p{Surrogate}/u.test(part)))
+})
+
 it("cuts between paragraphs before sentences, and sentences before words", () => {
   deepStrictEqual(splitReply("One two three.\n\nFour five six.", 20), ["One two three.", "Four five six."])
   deepStrictEqual(splitReply("One two three. Four five six.", 20), ["One two three.", "Four five six."])

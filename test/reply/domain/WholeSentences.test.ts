@@ -18,7 +18,7 @@ it.prop(
 
 it.prop(
   "any text becomes its own beginning, and never nothing",
-  [FastCheck.string({ unit: "grapheme", minLength: 1 })],
+  [FastCheck.string({ unit: "grapheme", minLength: 1 }).filter((text) => /[^\s\u200d]/.test(text))],
   ([text]) => {
     const kept = wholeSentences(text)
     assert.isTrue(kept !== "" && text.startsWith(kept.replace(/…$/, "")))
@@ -35,4 +35,12 @@ it("without a whole sentence ends at a word", () => {
 it("does not lose a long list behind one sentence", () => {
   const list = "bread and butter ".repeat(60)
   assert.isAbove(wholeSentences(`We have this. ${list}`).length, 900)
+})
+
+it("leaves nothing of a sign that came in part", () => {
+  for (const part of ["\ufffd", "\ufffd\ufffd", "\u200d", "\u200d\ufffd"]) {
+    assert.strictEqual(wholeSentences(`Welcome 👩${part}`), "Welcome…")
+    assert.strictEqual(wholeSentences(`Welcome.${part}`), "Welcome.")
+    assert.strictEqual(wholeSentences(part), "")
+  }
 })
