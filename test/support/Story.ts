@@ -123,7 +123,10 @@ export const makeChannel = Effect.fn(function* (world: World, url: string, usern
   })
   const account = yield* call("POST", `${url}/v1/accounts`, { token, body: { name: "Shop", platform: "platform_b" } })
   const id: string = account.body.data.id
-  const webhook = yield* call("POST", `${url}/v1/accounts/${id}/webhooks`, { token, body: { url: world.receiver.url } })
+  const webhook = yield* call("POST", `${url}/v1/accounts/${id}/webhooks`, {
+    token,
+    body: { url: world.receiver.url, ordered: true }
+  })
   yield* call("PUT", `${url}/v1/accounts/${id}/pacing`, { token, body: unpaced })
   yield* call("POST", `${world.platformB.url}/_control/accounts`, {
     body: { username, password: "s3cret-of-the-shop" }
