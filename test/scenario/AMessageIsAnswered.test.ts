@@ -90,7 +90,7 @@ describe("a message is answered", () => {
           }
         })
       ),
-    120_000
+    240_000
   )
 
   it.live(
@@ -135,6 +135,6 @@ describe("a message is answered", () => {
           assert.strictEqual((yield* answer("654321")).status, 409)
         })
       ),
-    90_000
+    240_000
   )
 })
