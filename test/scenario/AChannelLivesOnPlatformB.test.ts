@@ -45,7 +45,7 @@ describe("a channel lives on platform_b", () => {
         Effect.gen(function* () {
           const world = yield* makeWorld
           const program = yield* Gatehouse.serve(world.env)
-          const channel = yield* makeChannel(world, program.url)
+          const channel = yield* makeChannel(world, program.url, "shop", { ordered: true })
           yield* quiet(program.url, channel.token)
           yield* write(world, "carla", "shop", "carla 1")
           yield* write(world, "dora", "shop", "dora 1")

@@ -15,7 +15,7 @@ describe("a message is answered", () => {
           const world = yield* makeWorld
           const program = yield* Gatehouse.serve(world.env)
           const { url } = program
-          const channel = yield* makeChannel(world, url)
+          const channel = yield* makeChannel(world, url, "shop", { ordered: true })
           assert.strictEqual(channel.connected.body.data.status, "connected")
 
           yield* write(world, "carla", "shop", "Are you open on Sunday?")

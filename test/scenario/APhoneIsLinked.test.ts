@@ -31,7 +31,7 @@ describe("a phone is linked", () => {
         Effect.gen(function* () {
           const phones = yield* makePhones
           const program = yield* Gatehouse.serve(phones.env)
-          const account = yield* makeAccount(phones, program.url)
+          const account = yield* makeAccount(phones, program.url, { ordered: true })
 
           const connecting = yield* account.at("POST", "/connect", {})
           assert.strictEqual(connecting.status, 200)

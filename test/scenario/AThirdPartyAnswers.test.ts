@@ -69,7 +69,7 @@ const answerOften = (databaseUrl: string, times: number) =>
 const begun = Effect.fn(function* (world: World, env: Readonly<Record<string, string>>) {
   const mock = yield* ThirdPartyProvider.start
   const program = yield* Gatehouse.serve({ ...world.env, ...env })
-  const channel = yield* makeChannel(world, program.url)
+  const channel = yield* makeChannel(world, program.url, "shop", { ordered: true })
   const put = (path: string, body: object) => call("PUT", `${program.url}/v1${path}`, { token: channel.token, body })
   yield* put("/ai/global", { base_url: `${mock.url}/v1/`, model_name: "m-3", default_system_prompt: "Be brief." })
   return { mock, program, channel, put, url: program.url }
