@@ -27,7 +27,8 @@ export default defineConfig({
     pool: "forks",
     maxWorkers: 3,
     minWorkers: 1,
-    testTimeout: 30_000,
-    hookTimeout: 60_000
+    // For what hangs: whoever waits for something says himself how long.
+    testTimeout: 240_000,
+    hookTimeout: 240_000
   }
 })

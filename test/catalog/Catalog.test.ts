@@ -1,7 +1,7 @@
 import { SqlClient } from "@effect/sql"
 import { layer } from "@effect/vitest"
 import { assertInstanceOf, assertSome, assertTrue, deepStrictEqual, strictEqual } from "@effect/vitest/utils"
-import { Context, Effect, Either, Layer, Option, Ref } from "effect"
+import { Array, Context, Effect, Either, Layer, Option, Ref } from "effect"
 import { AppHistory } from "../../src/catalog/AppHistory.ts"
 import { Apps } from "../../src/catalog/Apps.ts"
 import { Bootstrap } from "../../src/catalog/Bootstrap.ts"
@@ -15,6 +15,7 @@ import { Products } from "../../src/catalog/Products.ts"
 import { TenantId } from "../../src/identity/domain/User.ts"
 import { Tenants } from "../../src/identity/Tenants.ts"
 import { nextId } from "../../src/kit/Id.ts"
+import { database, Mortal } from "../channel/Mortal.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 
 /** What was bought, as the test says. */
@@ -33,11 +34,12 @@ const history = Layer.effect(
   )
 )
 
-const services = CatalogContext.layer.pipe(
+const catalog = CatalogContext.layer.pipe(
   Layer.provide(Layer.merge(history, Tenants.layer)),
-  Layer.provideMerge(Layer.effect(Bought, Ref.make<ReadonlyArray<string>>([]))),
-  Layer.provideMerge(TestDatabase.layer)
+  Layer.provideMerge(Layer.effect(Bought, Ref.make<ReadonlyArray<string>>([])))
 )
+
+const services = Layer.provideMerge(catalog, TestDatabase.layer)
 
 const tenant = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -67,6 +69,16 @@ const product = (identifier: string, store: "store_a" | "store_b" = "store_a") =
   subscriptionPeriod: null,
   priceMicros: 990_000,
   currency: "USD"
+})
+
+const wantedOf = (count: number, name: string): WantedCatalog => ({
+  products: Array.makeBy(count, (nth) => ({ ...product(`p${nth}`), name, entitlements: [] })),
+  entitlements: Array.makeBy(count, (nth) => ({ identifier: `e${nth}`, name, productIdentifiers: [`p${nth}`] })),
+  offerings: Array.makeBy(count, (nth) => ({
+    identifier: `o${nth}`,
+    isCurrent: nth === 0,
+    packages: [{ identifier: "k", packageType: "custom" as const, productIdentifier: `p${nth}` }]
+  }))
 })
 
 const newest = { before: Option.none(), limit: 100 }
@@ -182,6 +194,33 @@ layer(services, { excludeTestServices: true })("the catalogue on PostgreSQL", (i
       strictEqual((yield* Effect.flip(bootstrap.apply(gone, { name: "Notes" }, nothing)))._tag, "TenantNotFound")
     })
   )
+
+  it.effect("a bootstrap takes as many statements for many records as for few", () => {
+    const counted = new Mortal(Infinity)
+    return Effect.gen(function* () {
+      const bootstrap = yield* Bootstrap
+      const tenantId = yield* tenant
+      counted.isBorn = true
+      const statements = (count: number, name: string) =>
+        Effect.gen(function* () {
+          const before = counted.steps
+          const { changes } = yield* bootstrap.apply(tenantId, { name: `App of ${count}` }, wantedOf(count, name))
+          return [changes.created > 0, changes.updated > 0, counted.steps - before]
+        })
+      const all = (count: number) =>
+        Effect.forEach(["made", "made", "renamed"], (name) => statements(count, name), { concurrency: 1 })
+      const [few, many] = [yield* all(2), yield* all(400)]
+      deepStrictEqual(many, few)
+      deepStrictEqual(
+        few.map(([isCreated, isUpdated]) => [isCreated, isUpdated]),
+        [
+          [true, false],
+          [false, false],
+          [false, true]
+        ]
+      )
+    }).pipe(Effect.provide(Layer.fresh(Layer.provide(catalog, database(counted)))))
+  })
 
   it.effect("a bootstrap that fails in the end leaves no app behind", () =>
     Effect.gen(function* () {

@@ -7,7 +7,8 @@ import { DatabasePool } from "../../src/sql/Database.ts"
 export class Mortal {
   isBorn = false
   isDead = false
-  private steps = 0
+  /** Taken since its birth. */
+  steps = 0
   readonly lastStep: number
 
   constructor(lastStep: number) {
@@ -31,6 +32,19 @@ export class Mortal {
   private readonly silence: Effect.Effect<never> = Effect.dieMessage("killed")
 }
 
+/** What the database was asked by any life and has not answered. */
+let unanswered = 0
+
+export const isAtRest = () => unanswered === 0
+
+const counted = <Answer extends ReadonlyArray<unknown>>(callback: (...answer: Answer) => void) => {
+  unanswered += 1
+  return (...answer: Answer) => {
+    unanswered -= 1
+    callback(...answer)
+  }
+}
+
 type Callback = (error: Error | null, result?: unknown) => void
 
 const mortalClient = (client: PoolClient, mortal: Mortal): PoolClient =>
@@ -44,8 +58,9 @@ const mortalClient = (client: PoolClient, mortal: Mortal): PoolClient =>
         return Reflect.apply(target.query, target, [
           text,
           values,
-          (error: Error | null, result?: unknown) =>
+          counted((error: Error | null, result?: unknown) =>
             isCleanUp || error !== null || mortal.survives() ? callback(error, result) : callback(new Error("killed"))
+          )
         ])
       }
     }
@@ -57,8 +72,10 @@ const mortalPool = (pool: Pool, mortal: Mortal): Pool =>
       const value: unknown = Reflect.get(target, key)
       if (key !== "connect") return typeof value === "function" ? value.bind(target) : value
       return (callback: (error: Error | undefined, client: PoolClient | undefined, release: unknown) => void) =>
-        target.connect((error, client, release) =>
-          callback(error, client === undefined ? client : mortalClient(client, mortal), release)
+        target.connect(
+          counted((error: Error | undefined, client: PoolClient | undefined, release: unknown) =>
+            callback(error, client === undefined ? client : mortalClient(client, mortal), release)
+          )
         )
     }
   })

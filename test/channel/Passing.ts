@@ -1,13 +1,15 @@
-import { Duration, Effect, TestClock, TestServices } from "effect"
+import { Effect, TestClock, TestServices } from "effect"
+import { isAtRest } from "./Mortal.ts"
 
-const isBusy = Duration.greaterThan("7 millis")
-
-/** Room for the database, and for more of it while the machine is so busy that even a sleep is late. */
-const breath = Effect.sleep("4 millis").pipe(
-  Effect.timed,
-  Effect.repeat({ while: ([took]) => isBusy(took), times: 8 }),
-  TestServices.provideLive
-)
+/** Real time until the database has answered, and nobody has asked it again; a statement that waits for another's is left. */
+const breath = Effect.iterate(
+  { looks: 0, restful: 0 },
+  {
+    while: ({ looks, restful }) => restful < 2 && looks < 500,
+    body: ({ looks, restful }) =>
+      Effect.map(Effect.sleep("2 millis"), () => ({ looks: looks + 1, restful: isAtRest() ? restful + 1 : 0 }))
+  }
+).pipe(TestServices.provideLive)
 
 /** Lets time pass, a second at a time and with room for the database in between, until something holds. */
 export const passUntil = <E, R>(holds: Effect.Effect<boolean, E, R>, seconds = 120) =>

@@ -263,7 +263,7 @@ layer(TestDatabase.layer)("AutoReply", (it) => {
         deepStrictEqual(yield* outcome, { status: "sent", reason: null })
       }).pipe(Effect.provide(Life.layer(world)))
     },
-    90_000
+    240_000
   )
 
   it.scoped("sends a long reply in parts, and ends what is left when one is refused", () => {

@@ -226,7 +226,7 @@ layer(TestDatabase.layer)("replies, whatever happens in between", (it) => {
       }),
     {
       fastCheck: { numRuns: Number(process.env["INTERLEAVINGS"] ?? 12), examples: [[[...queuedThenOff]]] },
-      timeout: 300_000
+      timeout: 600_000
     }
   )
 })

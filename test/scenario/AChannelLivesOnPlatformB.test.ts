@@ -45,7 +45,7 @@ describe("a channel lives on platform_b", () => {
         Effect.gen(function* () {
           const world = yield* makeWorld
           const program = yield* Gatehouse.serve(world.env)
-          const channel = yield* makeChannel(world, program.url)
+          const channel = yield* makeChannel(world, program.url, "shop", { ordered: true })
           yield* quiet(program.url, channel.token)
           yield* write(world, "carla", "shop", "carla 1")
           yield* write(world, "dora", "shop", "dora 1")
@@ -65,9 +65,11 @@ describe("a channel lives on platform_b", () => {
           const { url } = yield* Gatehouse.serve(world.env)
           yield* eventually(
             Effect.sync(() =>
-              told(world).filter(({ event }) => event === "message.received").length === 4 ? true : undefined
+              told(world).filter(({ event }) => /^message\.(received|sent)$/.test(event)).length === 6
+                ? true
+                : undefined
             ),
-            "four messages"
+            "four messages and two answers"
           )
           const logins = yield* call("GET", `${world.platformB.url}/_control/requests`)
           const asked = logins.body.filter(({ path }: { path: string }) => path.includes("/accounts/login/"))
@@ -112,7 +114,7 @@ describe("a channel lives on platform_b", () => {
           assert.deepInclude(updated.data.data, { name: "Dora", is_blocked: true })
         })
       ),
-    90_000
+    240_000
   )
 
   const ends = [
@@ -171,7 +173,7 @@ describe("a channel lives on platform_b", () => {
           assert.strictEqual(received.data.data["body"], "while you were away")
         })
       ),
-    120_000
+    240_000
   )
 
   it.live(
@@ -240,6 +242,6 @@ describe("a channel lives on platform_b", () => {
           assert.strictEqual((yield* say(url, channel, "pbuser:carla", "four")).body.data.status, "queued")
         })
       ),
-    150_000
+    240_000
   )
 })

@@ -80,6 +80,6 @@ describe("a client generated from the OpenAPI document by a published generator"
           listed: 0
         })
       }).pipe(Effect.scoped),
-    60_000
+    240_000
   )
 })

@@ -15,7 +15,7 @@ describe("a message is answered", () => {
           const world = yield* makeWorld
           const program = yield* Gatehouse.serve(world.env)
           const { url } = program
-          const channel = yield* makeChannel(world, url)
+          const channel = yield* makeChannel(world, url, "shop", { ordered: true })
           assert.strictEqual(channel.connected.body.data.status, "connected")
 
           yield* write(world, "carla", "shop", "Are you open on Sunday?")
@@ -90,7 +90,7 @@ describe("a message is answered", () => {
           }
         })
       ),
-    120_000
+    240_000
   )
 
   it.live(
@@ -135,6 +135,6 @@ describe("a message is answered", () => {
           assert.strictEqual((yield* answer("654321")).status, 409)
         })
       ),
-    90_000
+    240_000
   )
 })

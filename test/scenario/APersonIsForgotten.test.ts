@@ -40,6 +40,13 @@ const signedWords = (databaseUrl: string, appId: string) =>
     return rows.map(({ payload }) => payload)
   })
 
+/** True when no delivery waits or is under way. */
+const isDelivered = (databaseUrl: string) =>
+  withClient(databaseUrl, async (client) => {
+    const { rowCount } = await client.query("SELECT FROM webhook_deliveries WHERE due_at IS NOT NULL")
+    return rowCount === 0 ? true : undefined
+  })
+
 layer(Program.layer, { excludeTestServices: true })("a person is forgotten", (it) => {
   it.effect("no id of the person is left in any table, and the sums stay", () =>
     Effect.gen(function* () {
@@ -117,6 +124,7 @@ layer(Program.layer, { excludeTestServices: true })("a person is forgotten", (it
     Effect.gen(function* () {
       const { world } = yield* Program
       const team = yield* makeTeam
+      yield* eventually(isDelivered(world.databaseUrl), "all that was told before")
       world.receiver.script.push(...Array.from({ length: 1 }, () => 500))
       yield* team.read("carl")
       const failed = yield* eventually(

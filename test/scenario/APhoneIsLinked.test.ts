@@ -31,7 +31,7 @@ describe("a phone is linked", () => {
         Effect.gen(function* () {
           const phones = yield* makePhones
           const program = yield* Gatehouse.serve(phones.env)
-          const account = yield* makeAccount(phones, program.url)
+          const account = yield* makeAccount(phones, program.url, { ordered: true })
 
           const connecting = yield* account.at("POST", "/connect", {})
           assert.strictEqual(connecting.status, 200)
@@ -86,7 +86,7 @@ describe("a phone is linked", () => {
           assert.notMatch(program.output() + again.output(), /privKey|SessionEntry|Until six|Are you open/)
         })
       ),
-    90_000
+    240_000
   )
 
   it.live(
@@ -106,6 +106,6 @@ describe("a phone is linked", () => {
           assert.include(program.output(), "npm install baileys@7.0.0-rc14")
         })
       ),
-    60_000
+    240_000
   )
 })

@@ -95,7 +95,7 @@ describe("a provider that hangs, dribbles, floods or talks nonsense", () => {
           ["flood1"]
         )
       }).pipe(Effect.scoped),
-    120_000
+    240_000
   )
 })
 

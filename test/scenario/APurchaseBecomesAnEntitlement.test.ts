@@ -95,6 +95,6 @@ describe("a purchase becomes an entitlement", () => {
           assert.strictEqual(ledger.body.data.length, 2)
         })
       ),
-    90_000
+    240_000
   )
 })

@@ -36,7 +36,7 @@ const query = (world: World, text: string, values: ReadonlyArray<unknown> = []) 
 
 const keyed = (key: string) => ({ "idempotency-key": key })
 
-layer(started, { excludeTestServices: true, timeout: 60_000 })("a request with an Idempotency-Key", (it) => {
+layer(started, { excludeTestServices: true })("a request with an Idempotency-Key", (it) => {
   it.effect("makes one record, and gives the first answer to every repeat", () =>
     Effect.gen(function* () {
       const { gatehouse } = yield* Started
@@ -158,7 +158,7 @@ layer(started, { excludeTestServices: true, timeout: 60_000 })("a request with a
   )
 })
 
-layer(started, { excludeTestServices: true, timeout: 60_000 })("the audit log", (it) => {
+layer(started, { excludeTestServices: true })("the audit log", (it) => {
   it.effect("tells who changed what, when and from where, and no secret", () =>
     Effect.gen(function* () {
       const { gatehouse, world } = yield* Started

@@ -21,7 +21,7 @@ const selling = Effect.gen(function* () {
   return { ...team, buy, ledger, purchaseOf, fail }
 })
 
-layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("a receipt of store B", (it) => {
+layer(World.layer, { excludeTestServices: true })("a receipt of store B", (it) => {
   it.effect("makes the subscriber that it answers, and the store is told that it was given", () =>
     Effect.gen(function* () {
       const { buy, ledger, purchaseOf, show } = yield* selling

@@ -69,7 +69,7 @@ const standard = (request: WebhookReceiver.ReceivedRequest) => ({
   "webhook-signature": String(request.headers["webhook-signature"])
 })
 
-layer(program, { excludeTestServices: true, timeout: 60_000 })("a webhook, of an app and of an account,", (it) => {
+layer(program, { excludeTestServices: true })("a webhook, of an app and of an account,", (it) => {
   it.scoped("is registered, shown, changed, tested, rotated and removed", () =>
     Effect.gen(function* () {
       const { url } = yield* Program

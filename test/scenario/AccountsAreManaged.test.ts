@@ -63,7 +63,7 @@ describe("accounts are managed", () => {
           for (const secret of secrets) assert.notInclude(output, secret)
         })
       ),
-    90_000
+    240_000
   )
 
   it.live(
@@ -132,6 +132,6 @@ describe("accounts are managed", () => {
           )
         })
       ),
-    90_000
+    240_000
   )
 })

@@ -49,7 +49,7 @@ describe("an app lives and goes", () => {
           strictEqual(shown.body.data.public_api_key, again.body.data.public_api_key)
         })
       ),
-    60_000
+    240_000
   )
 
   it.live(
@@ -78,7 +78,7 @@ describe("an app lives and goes", () => {
           deepStrictEqual(fieldsOf(yield* api("GET", "/apps?status=gone")), ["status"])
         })
       ),
-    60_000
+    240_000
   )
 
   it.live(
@@ -113,7 +113,7 @@ describe("an app lives and goes", () => {
           assert.property(subscriber.body.subscriber.subscriptions, "pro.monthly")
         })
       ),
-    60_000
+    240_000
   )
 
   it.live(
@@ -161,7 +161,7 @@ describe("an app lives and goes", () => {
           strictEqual((yield* api("DELETE", `/apps/${again.body.data.uuid}`)).status, 200)
         })
       ),
-    60_000
+    240_000
   )
 
   it.live(
@@ -200,7 +200,7 @@ describe("an app lives and goes", () => {
           deepStrictEqual(kept.body.data.platforms, full.body.data.platforms)
         }).pipe(Effect.provide(Program.layer))
       ),
-    60_000
+    240_000
   )
 
   it.live(
@@ -232,6 +232,6 @@ describe("an app lives and goes", () => {
           deepStrictEqual(yield* tries, [200, 200, 200, 200])
         }).pipe(Effect.provide(Program.layer))
       ),
-    60_000
+    240_000
   )
 })

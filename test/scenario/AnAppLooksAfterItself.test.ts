@@ -8,7 +8,7 @@ import { answered, makeTeam, World } from "../support/StoreBWorld.ts"
 import { buy, giveCredential, makeApp, makeWorld } from "../support/Story.ts"
 import { until } from "../support/Until.ts"
 
-layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("an app of store B, left alone", (it) => {
+layer(World.layer, { excludeTestServices: true })("an app of store B, left alone", (it) => {
   it.effect("applies what waited for the store, without a repeat", () =>
     Effect.gen(function* () {
       const team = yield* makeTeam
@@ -87,7 +87,7 @@ describe("an app of store A, left alone", () => {
         yield* until(subscription, ({ status }) => status === "active")
         strictEqual(yield* eventsOf(url, app, "subscription.renewed"), 1)
       }),
-    60_000
+    240_000
   )
 
   it.scopedLive(
@@ -118,6 +118,6 @@ describe("an app of store A, left alone", () => {
           ["applied", "applied", "applied"]
         )
       }),
-    60_000
+    240_000
   )
 })

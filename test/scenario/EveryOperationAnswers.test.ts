@@ -20,7 +20,7 @@ const ordered = (operations: ReadonlyArray<Operation>): ReadonlyArray<Operation>
 const credentialOf = ({ credential }: Operation, { key, token }: Prepared) =>
   credential === undefined ? undefined : credential === "appPublicKey" ? key : token
 
-layer(Program.layer, { excludeTestServices: true, timeout: "60 seconds" })("every operation of the reference", (it) => {
+layer(Program.layer, { excludeTestServices: true })("every operation of the reference", (it) => {
   it.effect("has a valid call in the tests, and no call is for none", () =>
     Effect.gen(function* () {
       const { url } = yield* Program
@@ -52,6 +52,6 @@ layer(Program.layer, { excludeTestServices: true, timeout: "60 seconds" })("ever
           assert.isTrue(isRight(answer.body), `${operation.id} ${schemas.errorsText(isRight.errors)}`)
         }
       }),
-    120_000
+    240_000
   )
 })

@@ -63,7 +63,7 @@ const attempt = (
 ) =>
   refused(operation, gatewayCalls[operation.id]?.(prepared) ?? {}, { ...prepared.ids, ...ids }, { who, token, status })
 
-layer(Program.layer, { excludeTestServices: true, timeout: "60 seconds" })("nobody passes the gateway", (it) => {
+layer(Program.layer, { excludeTestServices: true })("nobody passes the gateway", (it) => {
   it.effect("as every operation of it has a valid call in the tests, and no call is for none", () =>
     Effect.gen(function* () {
       const ids = (yield* operations).map(({ id }) => id)
@@ -110,7 +110,7 @@ layer(Program.layer, { excludeTestServices: true, timeout: "60 seconds" })("nobo
         deepStrictEqual(yield* checksums, before)
         deepStrictEqual(yield* readBy(shop), read)
       }),
-    120_000
+    240_000
   )
 
   it.effect(
@@ -148,6 +148,6 @@ layer(Program.layer, { excludeTestServices: true, timeout: "60 seconds" })("nobo
         deepStrictEqual(yield* checksums, before)
         deepStrictEqual(yield* readBy(other), read)
       }),
-    120_000
+    240_000
   )
 })

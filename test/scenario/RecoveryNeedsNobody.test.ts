@@ -26,7 +26,7 @@ const fail = (failure: object) =>
 
 const forgive = Effect.flatMap(World, ({ store }) => call("DELETE", `${store.url}/_control/failures`))
 
-layer(World.layer, { timeout: "120 seconds", excludeTestServices: true })("while the store is in the way", (it) => {
+layer(World.layer, { excludeTestServices: true })("while the store is in the way", (it) => {
   for (const [preset, words] of troubles) {
     it.effect(
       `(${preset}) a push is accepted and waits, a receipt is put off, and both work afterwards`,
@@ -61,7 +61,7 @@ layer(World.layer, { timeout: "120 seconds", excludeTestServices: true })("while
           const told = (yield* team.types).filter((type) => type === "subscription.started")
           strictEqual(told.length, 2)
         }),
-      60_000
+      240_000
     )
   }
 

@@ -62,7 +62,7 @@ describe("certificates of store A that are revoked", () => {
           strictEqual(yield* asked, 0)
         })
       ),
-    60_000
+    240_000
   )
 
   it.live(
@@ -96,7 +96,7 @@ describe("certificates of store A that are revoked", () => {
           assertTrue(program.output().includes("a certificate of store A could not be checked for revocation"))
         })
       ),
-    90_000
+    240_000
   )
 
   it.live(
@@ -144,6 +144,6 @@ describe("certificates of store A that are revoked", () => {
           yield* untilAnswered(bought, 401)
         })
       ),
-    90_000
+    240_000
   )
 })

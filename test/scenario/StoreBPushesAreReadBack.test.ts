@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { call } from "../support/Api.ts"
 import { answered, makeTeam, packageName, World } from "../support/StoreBWorld.ts"
 
-layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("store B pushes are read back", (it) => {
+layer(World.layer, { excludeTestServices: true })("store B pushes are read back", (it) => {
   it.effect("through the life of a subscription: bought, paused, held, recovered, upgraded, refunded", () =>
     Effect.gen(function* () {
       const team = yield* makeTeam

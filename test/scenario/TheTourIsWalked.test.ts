@@ -21,6 +21,18 @@ const hasTools = (() => {
   }
 })()
 
+/** What the README waits for, instead of the seconds that it waits. */
+const waits = new Map([
+  [
+    "sleep 3; ",
+    `until curl -s $B/v1/accounts/$ACC -H "authorization: Bearer $OP" | grep -q 'last_synced_at":"'; do sleep 0.2; done; `
+  ],
+  [
+    "sleep 9; ",
+    `until curl -s $B/v1/ai/logs -H "authorization: Bearer $OP" | grep -q 'status":"sent"'; do sleep 0.2; done; `
+  ]
+])
+
 const ready = (url: string) => `until curl -sf ${url}/readyz > /dev/null; do sleep 0.2; done`
 
 it.live.skipIf(!hasTools)(
@@ -44,7 +56,11 @@ it.live.skipIf(!hasTools)(
             )
             .replace("./data/", `${directory}/`)
             .replace("gatehouse.mjs serve", `gatehouse.mjs serve > ${directory}/program.log 2>&1 &`)
-        const [begin = "", purchase = "", bootstrap = "", message = ""] = blocks.map(here)
+        const [begin = "", purchase = "", bootstrap = "", talk = ""] = blocks.map(here)
+        const message = [...waits].reduce((block, [seconds, event]) => {
+          assertInclude(block, seconds)
+          return block.replace(seconds, () => event)
+        }, talk)
         const script = [
           begin,
           ready(`http://127.0.0.1:${at("8080")}`),
@@ -67,5 +83,5 @@ it.live.skipIf(!hasTools)(
         assertTrue(reply.split("Are you open?").length > 1)
       })
     ),
-  120_000
+  240_000
 )

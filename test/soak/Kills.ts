@@ -83,7 +83,7 @@ export const talkUnderKills = Effect.fn("talkUnderKills")(function* (kills: numb
   const talk = (talker: Talker) =>
     Effect.gen(function* () {
       let turn = 0
-      while (ended < kills) {
+      while (ended < kills || Math.min(written.length, accepted.length) <= kills) {
         turn += 1
         yield* talker.ask(`${talker.name} asks ${turn}`)
         written.push(`${talker.name} asks ${turn}`)
@@ -97,7 +97,12 @@ export const talkUnderKills = Effect.fn("talkUnderKills")(function* (kills: numb
 
   const killing = Effect.gen(function* () {
     while (ended < kills) {
-      yield* Effect.sleep(yield* Random.nextIntBetween(300, 2_500))
+      const before = Math.min(written.length, accepted.length)
+      yield* Effect.repeat(
+        Effect.sync(() => Math.min(written.length, accepted.length) > before),
+        { until: (isAlive) => isAlive, schedule: Schedule.spaced("20 millis") }
+      )
+      yield* Effect.sleep(yield* Random.nextIntBetween(0, 1_500))
       yield* Gatehouse.kill9(program)
       yield* query(world.databaseUrl, leases)
       program = yield* Gatehouse.serve({ ...env, PORT: port })

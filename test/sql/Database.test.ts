@@ -43,7 +43,9 @@ layer(TestDatabase.layer)("the pool", (it) => {
       )
       const busy = yield* Effect.fork(Effect.flip(sql`SELECT pg_sleep(30)`))
       const inTransaction = yield* Effect.fork(sql.withTransaction(sql`SELECT pg_sleep(30)`))
-      yield* sql`SELECT 1 FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep%'`.pipe(
+      yield* sql`
+        SELECT 1 FROM pg_stat_activity
+        WHERE datname = current_database() AND state = 'active' AND query LIKE 'SELECT pg_sleep%'`.pipe(
         Effect.repeat({ until: (rows) => rows.length >= 2 })
       )
       yield* sql.unsafe(endOthers)

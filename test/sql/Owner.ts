@@ -89,6 +89,6 @@ export const start = (
 export const eventually = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   effect.pipe(
     Effect.sandbox,
-    Effect.retry(Schedule.spaced("100 millis").pipe(Schedule.upTo("20 seconds"))),
+    Effect.retry(Schedule.spaced("100 millis").pipe(Schedule.upTo("60 seconds"))),
     Effect.unsandbox
   )

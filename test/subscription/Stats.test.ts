@@ -52,7 +52,7 @@ layer(Stats.layer.pipe(Layer.provideMerge(TestDatabase.layer)))("Stats", (it) =>
         assertTrue(isRate(trialConversionRate, conversion), `conversion rate ${trialConversionRate}`)
         deepStrictEqual(said, expected)
       }),
-    { fastCheck: { numRuns: 150 }, timeout: 120_000 }
+    { fastCheck: { numRuns: 150 }, timeout: 240_000 }
   )
 
   it.effect("says nothing of an app without customers, and of no other app", () =>

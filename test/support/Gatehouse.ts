@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { createServer } from "node:net"
-import { Data, Effect, Schedule, type Scope } from "effect"
+import { Data, Effect, Random, Schedule, type Scope } from "effect"
 
 export class NotReady extends Data.TaggedError("NotReady")<{ readonly output: string }> {}
 
@@ -12,13 +12,16 @@ export interface Gatehouse {
   readonly exit: Effect.Effect<number | null>
 }
 
-export const freePort: Effect.Effect<number> = Effect.async((resume) => {
-  const server = createServer()
-  server.listen(0, "127.0.0.1", () => {
-    const address = server.address()
-    server.close(() => resume(Effect.succeed(typeof address === "object" && address !== null ? address.port : 0)))
+const isFree = (port: number) =>
+  Effect.async<boolean>((resume) => {
+    const server = createServer().once("error", () => resume(Effect.succeed(false)))
+    server.listen(port, "127.0.0.1", () => server.close(() => resume(Effect.succeed(true))))
   })
-})
+
+/** Below the ports that the system gives to whoever asks for any, so that nobody gets it before it is used. */
+export const freePort: Effect.Effect<number> = Random.nextIntBetween(12_000, 32_000).pipe(
+  Effect.repeat({ until: isFree })
+)
 
 /** Settings that every started program gets unless a test says otherwise. */
 export const secrets = {
@@ -77,7 +80,7 @@ export const serve = Effect.fn("Gatehouse.serve")(function* (env: Readonly<Recor
   yield* answers(url).pipe(
     Effect.retry(Schedule.spaced("100 millis")),
     Effect.raceFirst(Effect.flatMap(program.exit, () => new NotReady({ output: program.output() }))),
-    Effect.timeoutFail({ duration: "30 seconds", onTimeout: () => new NotReady({ output: program.output() }) })
+    Effect.timeoutFail({ duration: "60 seconds", onTimeout: () => new NotReady({ output: program.output() }) })
   )
   return { ...program, url } satisfies Gatehouse
 })

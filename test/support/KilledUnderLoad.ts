@@ -54,6 +54,11 @@ export const killedUnderLoad = Effect.fn("killedUnderLoad")(function* (kills: nu
     )
   )
   for (let kill = 0; kill < kills; kill++) {
+    const before = accepted.size
+    yield* Effect.repeat(
+      Effect.sync(() => accepted.size > before),
+      { until: (isAlive) => isAlive, schedule: Schedule.spaced("20 millis") }
+    )
     yield* Effect.sleep(yield* Random.nextIntBetween(100, 1_500))
     yield* Gatehouse.kill9(program)
     program = yield* Gatehouse.serve({ DATABASE_URL, PORT })

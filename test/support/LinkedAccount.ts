@@ -38,15 +38,22 @@ export const told = (
     event
   )
 
-export const eventsOf = (phones: Phones, pattern: RegExp) =>
-  phones.receiver.ledger.map(({ event }) => event).filter((event) => pattern.test(event))
+/** Each once, however often it was delivered around a crash. */
+export const eventsOf = (phones: Phones, pattern: RegExp) => {
+  const once = new Map(phones.receiver.ledger.map(({ event, headers }) => [headers["x-webhook-event-id"], event]))
+  return [...once.values()].filter((event) => pattern.test(event))
+}
 
 /** An account of platform_a with a webhook. */
-export const makeAccount = Effect.fn(function* (phones: Phones, url: string) {
+export const makeAccount = Effect.fn(function* (
+  phones: Phones,
+  url: string,
+  { ordered = false }: { readonly ordered?: boolean } = {}
+) {
   const token = yield* operatorToken(url)
   const account = yield* call("POST", `${url}/v1/accounts`, { token, body: { name: "Shop" } })
   const id: string = account.body.data.id
-  yield* call("POST", `${url}/v1/accounts/${id}/webhooks`, { token, body: { url: phones.receiver.url } })
+  yield* call("POST", `${url}/v1/accounts/${id}/webhooks`, { token, body: { url: phones.receiver.url, ordered } })
   const at = (method: string, path = "", body?: unknown, headers: Record<string, string> = {}) =>
     call(method, `${url}/v1/accounts/${id}${path}`, { token, headers, ...(body === undefined ? {} : { body }) })
   const operator = (method: string, path: string, body: unknown) => call(method, `${url}${path}`, { token, body })

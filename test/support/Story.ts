@@ -109,7 +109,12 @@ export const operatorToken = (url: string) =>
 export const unpaced = { gap_seconds: [0, 0], per_minute: null, per_hour: null, per_day: null, new_chats_per_day: null }
 
 /** A connected platform_b channel that answers by AI, with a webhook, whose first poll is done. */
-export const makeChannel = Effect.fn(function* (world: World, url: string, username = "shop") {
+export const makeChannel = Effect.fn(function* (
+  world: World,
+  url: string,
+  username = "shop",
+  { ordered = false }: { readonly ordered?: boolean } = {}
+) {
   const token = yield* operatorToken(url)
   yield* call("PUT", `${url}/v1/ai/global`, {
     token,
@@ -123,7 +128,10 @@ export const makeChannel = Effect.fn(function* (world: World, url: string, usern
   })
   const account = yield* call("POST", `${url}/v1/accounts`, { token, body: { name: "Shop", platform: "platform_b" } })
   const id: string = account.body.data.id
-  const webhook = yield* call("POST", `${url}/v1/accounts/${id}/webhooks`, { token, body: { url: world.receiver.url } })
+  const webhook = yield* call("POST", `${url}/v1/accounts/${id}/webhooks`, {
+    token,
+    body: { url: world.receiver.url, ordered }
+  })
   yield* call("PUT", `${url}/v1/accounts/${id}/pacing`, { token, body: unpaced })
   yield* call("POST", `${world.platformB.url}/_control/accounts`, {
     body: { username, password: "s3cret-of-the-shop" }

@@ -42,6 +42,9 @@ const listening = (server: ReturnType<typeof createServer>) =>
     })
   })
 
+/** Before the engine looks by itself for what is due, so that an event of which it was not told comes too late. */
+const inTime = <A>(taken: Effect.Effect<A>) => Effect.orDie(Effect.timeout(taken, "25 seconds"))
+
 /** A real HTTP server on a free port of 127.0.0.1; closed with the scope, hanging requests included. */
 export const make = (otherwise: Answer = { status: 200 }): Effect.Effect<WebhookReceiver, never, Scope.Scope> =>
   Effect.gen(function* () {
@@ -82,8 +85,8 @@ export const make = (otherwise: Answer = { status: 200 }): Effect.Effect<Webhook
       url: `http://127.0.0.1:${port}/hook`,
       port,
       ledger,
-      take: Queue.take(arrived),
-      takeN: (count) => Effect.map(Queue.takeN(arrived, count), (requests) => [...requests]),
+      take: inTime(Queue.take(arrived)),
+      takeN: (count) => Effect.map(inTime(Queue.takeN(arrived, count)), (requests) => [...requests]),
       script: (...answers) => void scripted.push(...answers)
     }
   })

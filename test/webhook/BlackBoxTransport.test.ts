@@ -9,6 +9,11 @@ const head = "HTTP/1.1 200 OK\r\ncontent-length: "
 const empty = `${head}0\r\n\r\n`
 const mebibyte = 1024 * 1024
 
+/** Who takes his time is given little of it, everybody else as much as a busy machine may need. */
+const timeFor = (error: RegExp | null, code = 0) => ({
+  timeoutSeconds: error?.source.includes("time-out") !== true ? 10 : code === 0 ? 1 : 2
+})
+
 const targetOf = (serve: Serve) =>
   Effect.map(rawTarget(serve), (target) => ({ ...target, url: `http://127.0.0.1:${target.port}/` }))
 
@@ -43,7 +48,7 @@ layer(TestDatabase.layer, { excludeTestServices: true })("a target that", (it) =
   ])("%s is tried again", ([, serve, code, error]) =>
     Effect.gen(function* () {
       const target = yield* targetOf(serve)
-      assertWaits(yield* besideAHealthyOne(target), code, error)
+      assertWaits(yield* besideAHealthyOne(target, timeFor(error, code)), code, error)
       assert.strictEqual(target.requests(), 1)
     })
   )
@@ -88,7 +93,7 @@ layer(TestDatabase.layer, { excludeTestServices: true })("a target that", (it) =
   ])("%s has the event: its status counts", ([, serve, error]) =>
     Effect.gen(function* () {
       const target = yield* targetOf(serve)
-      const delivery = yield* besideAHealthyOne(target)
+      const delivery = yield* besideAHealthyOne(target, timeFor(error, 200))
       assertSucceeded(delivery, 200)
       const [attempt] = delivery.attempts
       if (error === null) assert.isNull(attempt?.error)
@@ -115,7 +120,8 @@ layer(TestDatabase.layer, { excludeTestServices: true })("a target that", (it) =
   it.scoped("never accepts is tried again", () =>
     Effect.gen(function* () {
       const port = yield* neverAccepts
-      assertWaits(yield* besideAHealthyOne({ url: `http://127.0.0.1:${port}/` }), 0, /time-out/)
+      const error = /time-out/
+      assertWaits(yield* besideAHealthyOne({ url: `http://127.0.0.1:${port}/` }, timeFor(error)), 0, error)
     })
   )
 })

@@ -1,14 +1,13 @@
 import { assert, layer } from "@effect/vitest"
 import { deepStrictEqual } from "@effect/vitest/utils"
 import { SqlClient } from "@effect/sql"
-import { Chunk, DateTime, Deferred, Effect, Fiber, Option, Random, Stream } from "effect"
+import { Chunk, DateTime, Deferred, Effect, Fiber, Option, Random, Schedule, Stream } from "effect"
 import { nextId } from "../../src/kit/Id.ts"
 import type { Owner } from "../../src/webhook/domain/Webhook.ts"
 import { EventFeed } from "../../src/webhook/EventFeed.ts"
 import { EventLogRepo, isAfter } from "../../src/webhook/EventLogRepo.ts"
 import { Outbox } from "../../src/webhook/Outbox.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
-import { until } from "../support/Until.ts"
 import { engine, newOwner, publish } from "./Engine.ts"
 
 /** Events that only show that a reader has begun. */
@@ -97,7 +96,9 @@ layer(TestDatabase.layer, { excludeTestServices: true })("the feed of events", (
       const ids = yield* Effect.forEach(Array.from({ length: 8 }), () => publish(owner, "message.received", body))
       const after = Option.getOrThrow(yield* repo.positionOf(ids[0] ?? ""))
       const last = Option.getOrThrow(yield* repo.positionOf(ids[7] ?? ""))
-      const before = yield* until(repo.tip(), (tip) => isAfter(tip, last))
+      const hasPassed = Effect.map(repo.tip(), (tip) => isAfter(tip, last))
+      yield* Effect.repeat(hasPassed, { until: (isSo) => isSo, schedule: Schedule.spaced("20 millis") })
+      const before = yield* repo.tip()
       const { events, isAll } = yield* repo.between({ after, before, ownerId: owner.id })
       deepStrictEqual([events.length, isAll], [3, false])
       const rest = yield* followAfter(owner, 8, ids[0] ?? "")

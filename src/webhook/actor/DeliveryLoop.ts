@@ -77,12 +77,13 @@ export const deliveryLoop = Effect.fn("DeliveryLoop")(function* (
   /** What was canceled meanwhile is dropped. */
   const begin = (delivery: DueDelivery, isOver: () => void) => {
     if (Option.isSome(target)) {
-      const now = clock.unsafeCurrentTimeMillis()
-      if (Option.isSome(measure())) recent = [...Pace.stillCounting(recent, now), now]
-      return dispatch.attempt(target.value, delivery, (attempted) => {
+      dispatch.attempt(target.value, delivery, (attempted) => {
         land(attempted)
         isOver()
       })
+      const now = clock.unsafeCurrentTimeMillis()
+      if (Option.isSome(measure())) recent = [...Pace.stillCounting(recent, now), now]
+      return
     }
     held.drop(delivery.id)
     isOver()

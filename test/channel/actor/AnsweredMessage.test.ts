@@ -114,6 +114,6 @@ layer(TestDatabase.layer)("a message is answered", (it) => {
         }
         assert.isAbove(lastStep, 20)
       }),
-    180_000
+    600_000
   )
 })

@@ -87,10 +87,10 @@ layer(TestDatabase.layer, { excludeTestServices: true })("ChannelEntity", (it) =
         yield* soon(Effect.map(polls, (count) => count >= 1))
         assert.strictEqual((yield* texts.send(channel, "pb:1", "hello")).status, "sent")
         yield* channels.disconnect(channel.id)
-        yield* Effect.sleep("300 millis")
-        const before = yield* polls
-        yield* Effect.sleep("600 millis")
-        assert.strictEqual(yield* polls, before)
+        const [, before] = yield* until(
+          Effect.all([polls, Effect.delay(polls, "600 millis")]),
+          ([earlier, later]) => earlier === later
+        )
         const again = { username: "second", password: Redacted.make("correct horse") }
         yield* channels.connect(channel.id, again, Option.none())
         yield* soon(Effect.map(polls, (count) => count > before))

@@ -29,7 +29,7 @@ it.live(
         assert.strictEqual(receipt.status, "read")
       })
     ),
-  30000
+  240_000
 )
 
 it.live(
@@ -55,7 +55,7 @@ it.live(
         assert.isTrue(last?._tag === "Closed" && last.end === "qr_expired")
       })
     ),
-  30_000
+  240_000
 )
 
 it.live(
@@ -76,5 +76,5 @@ it.live(
         assert.strictEqual((yield* nextEvent(connection, "Connected")).username, phone)
       })
     ),
-  30_000
+  240_000
 )

@@ -40,7 +40,7 @@ it.live(
         }).pipe(Effect.provide(side.driver))
       )
     ),
-  60_000
+  240_000
 )
 
 const heardBehindTheGuard: Array<string> = []

@@ -61,7 +61,7 @@ it.live(
         deepStrictEqual([...new Set(bodies)], ["one", "two", "three"])
       })
     ),
-  60_000
+  240_000
 )
 
 it.live("a phone that has linked us stays linked, however slowly the session is stored", () =>
@@ -131,7 +131,7 @@ it.live.each([
         assert.strictEqual(third.body, "later")
       })
     ),
-  60_000
+  240_000
 )
 
 it.live(
@@ -164,7 +164,7 @@ it.live(
         deepStrictEqual(asked, [sent.platformMessageId])
       })
     ),
-  60_000
+  240_000
 )
 
 it.live(
@@ -183,7 +183,7 @@ it.live(
         deepStrictEqual(yield* devices, [])
       })
     ),
-  60_000
+  240_000
 )
 
 it.live(
@@ -209,7 +209,7 @@ it.live(
         )
       })
     ),
-  60_000
+  240_000
 )
 
 it.live(
@@ -230,7 +230,7 @@ it.live(
         assert.strictEqual(refused.reason, "action_blocked")
       })
     ),
-  60_000
+  240_000
 )
 
 it.live(
@@ -246,5 +246,5 @@ it.live(
         assert.strictEqual(body[0].state, "composing")
       })
     ),
-  60_000
+  240_000
 )

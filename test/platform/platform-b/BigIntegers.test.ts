@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { deepStrictEqual } from "@effect/vitest/utils"
 import { FastCheck } from "effect"
 import { quoteBigIntegers } from "../../../src/platform/platform-b/BigIntegers.ts"
+import { processorTime } from "../../support/ProcessorTime.ts"
 
 /** JSON text beside the value that reading it after `quoteBigIntegers` must give. */
 interface Written {
@@ -63,10 +64,13 @@ describe("quoteBigIntegers", () => {
 
   it("takes a moment for megabytes, broken ones too", () => {
     const long = `{"text":"${'\\"'.repeat(2_000_000)}"}`
-    assert.strictEqual(quoteBigIntegers(long), long)
     const broken = long.slice(0, -2)
-    assert.strictEqual(quoteBigIntegers(broken), broken)
     const number = "1".repeat(1_000_000)
-    assert.strictEqual(quoteBigIntegers(`[${number}]`), `["${number}"]`)
-  }, 2_000)
+    const taken = processorTime(() => {
+      assert.strictEqual(quoteBigIntegers(long), long)
+      assert.strictEqual(quoteBigIntegers(broken), broken)
+      assert.strictEqual(quoteBigIntegers(`[${number}]`), `["${number}"]`)
+    })
+    assert.isBelow(taken, 2_000)
+  })
 })

@@ -103,6 +103,6 @@ describe("the store's own library, with its online checks, at the same responder
           strictEqual(yield* theirs, !isGood, `theirs: ${name}`)
         }
       }),
-    60_000
+    240_000
   )
 })
