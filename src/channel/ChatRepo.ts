@@ -13,6 +13,12 @@ const Answerable = Schema.Struct({
 
 const Keys = Schema.Array(Schema.Struct({ channelId: Schema.String, chatId: Schema.String }))
 
+const Addressed = Schema.Struct({
+  chatId: Schema.String,
+  type: Schema.NullOr(ChatType),
+  name: Schema.OptionFromNullOr(Schema.String)
+})
+
 const Touched = Schema.Struct({
   channelId: ChannelId,
   chatId: Schema.String,
@@ -50,15 +56,6 @@ export class ChatRepo extends Effect.Service<ChatRepo>()("gatehouse/channel/Chat
           SELECT chats.*, (SELECT max(timestamp) FROM messages WHERE channel_id = chats.channel_id
             AND chat_id = chats.chat_id AND source = 'manual') AS human_wrote_at
           FROM ${keyed(keys)} JOIN chats USING (channel_id, chat_id)`
-      }),
-      Effect.orDie
-    )
-    const byIds = Effect.fn("ChatRepo.byIds")(
-      SqlSchema.findAll({
-        Request: Keys,
-        Result: Chat,
-        execute: (keys) => sql`/* prepared: chats_by_ids */
-          SELECT chats.* FROM ${keyed(keys)} JOIN chats USING (channel_id, chat_id)`
       }),
       Effect.orDie
     )
@@ -117,14 +114,18 @@ export class ChatRepo extends Effect.Service<ChatRepo>()("gatehouse/channel/Chat
       Effect.asVoid,
       Effect.orDie
     )
-    /** The chats that other names of the same chats lead to. */
-    const canonical = Effect.fn("ChatRepo.canonical")(
+    /** What recipients lead to: the chat that one may be another name of, and what is known of it. */
+    const addressed = Effect.fn("ChatRepo.addressed")(
       SqlSchema.findAll({
         Request: Keys,
-        Result: Schema.Struct({ channelId: ChannelId, alias: Schema.String, chatId: Schema.String }),
-        execute: (keys) => sql`/* prepared: chat_aliases_of */
-          SELECT a.channel_id, a.alias, a.chat_id FROM ${keyed(keys)}
-          JOIN chat_aliases a ON a.channel_id = k.channel_id AND a.alias = k.chat_id`
+        Result: Addressed,
+        execute: (keys) => sql`/* prepared: chats_addressed */
+          SELECT coalesce(a.chat_id, k.chat_id) AS chat_id, c.type, c.name
+          FROM unnest(${keys.map(({ channelId }) => channelId)}::uuid[],
+            ${keys.map(({ chatId }) => chatId)}::text[]) WITH ORDINALITY AS k (channel_id, chat_id, nth)
+          LEFT JOIN chat_aliases a ON a.channel_id = k.channel_id AND a.alias = k.chat_id
+          LEFT JOIN chats c ON c.channel_id = k.channel_id AND c.chat_id = coalesce(a.chat_id, k.chat_id)
+          ORDER BY k.nth`
       }),
       Effect.orDie
     )
@@ -136,6 +137,6 @@ export class ChatRepo extends Effect.Service<ChatRepo>()("gatehouse/channel/Chat
         INSERT INTO chat_aliases ${sql.insert(rows)}
         ON CONFLICT (channel_id, alias) DO UPDATE SET chat_id = excluded.chat_id`
     }, Effect.orDie)
-    return { byId, byIds, answerable, hold, touch, page, update, canonical, learn } as const
+    return { byId, answerable, hold, touch, page, update, addressed, learn } as const
   })
 }) {}

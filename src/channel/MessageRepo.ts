@@ -6,7 +6,12 @@ import { ChannelId } from "./domain/Channel.ts"
 import type { Pacing } from "./domain/Pacing.ts"
 import { mayComeFrom, Message, MessageId, type MessageStatus } from "./domain/Message.ts"
 
-const Row = Schema.Struct({ ...Message.fields, createdAt: Schema.DateTimeUtcFromDate })
+const Row = Schema.Struct({
+  ...Message.fields,
+  timestamp: Schema.DateTimeUtc,
+  createdAt: Schema.DateTimeUtc
+}).omit("notBefore")
+const encodeRows = Schema.encode(Schema.parseJson(Schema.Array(Row)))
 const WindowRow = Schema.Struct({
   nth: Schema.Int,
   id: MessageId,
@@ -47,9 +52,13 @@ export class MessageRepo extends Effect.Service<MessageRepo>()("gatehouse/channe
     const insert = Effect.fn("MessageRepo.insert")(
       (rows: ReadonlyArray<typeof Row.Type>) =>
         Effect.flatMap(
-          Schema.encode(Schema.Array(Row))(rows),
-          (encoded) => sql`
-            INSERT INTO messages ${sql.insert(encoded)}
+          encodeRows(rows),
+          (text) => sql`/* prepared: messages_insert */
+            INSERT INTO messages (id, channel_id, chat_id, chat_type, platform_message_id, direction, type, sender, recipient,
+              body, status, error, source, timestamp, created_at)
+            SELECT * FROM json_to_recordset(${text}::json) AS n (id uuid, "channelId" uuid, "chatId" text, "chatType" text,
+              "platformMessageId" text, direction text, type text, sender text, recipient text, body text, status text,
+              error text, source text, timestamp timestamptz, "createdAt" timestamptz)
             ON CONFLICT DO NOTHING RETURNING id`
         ),
       Effect.flatMap(Schema.decodeUnknown(Ids)),

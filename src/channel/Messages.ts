@@ -168,31 +168,19 @@ export class Messages extends Context.Tag("gatehouse/channel/Messages")<
 
       const queueAll = Effect.fn("Messages.queueAll")(function* (inputs: ReadonlyArray<NewMessage>) {
         const now = yield* DateTime.now
-        const keys = inputs.map(({ channelId, to: chatId }) => ({ channelId, chatId }))
-        const known = new Map(
-          (yield* chats.canonical(keys)).map(({ alias, channelId, chatId }) => [`${channelId} ${alias}`, chatId])
-        )
-        const addressed = inputs.map((input) => ({
-          ...input,
-          chatId: known.get(`${input.channelId} ${input.to}`) ?? input.to
-        }))
-        const found = new Map((yield* chats.byIds(addressed)).map((chat) => [`${chat.channelId} ${chat.chatId}`, chat]))
-        const queued = addressed.map(({ body, channelId, chatId, id, source, to }) => {
-          const chat = Option.fromNullable(found.get(`${channelId} ${chatId}`))
-          return Message.make(
+        const found = yield* chats.addressed(inputs.map(({ channelId, to: chatId }) => ({ channelId, chatId })))
+        const queued = Array.zipWith(inputs, found, ({ body, channelId, id, source, to }, { chatId, name, type }) =>
+          Message.make(
             {
               id,
               channelId,
               chatId,
-              chatType: Option.match(chat, { onNone: () => "private" as const, onSome: ({ type }) => type }),
+              chatType: type ?? "private",
               platformMessageId: Option.none(),
               direction: "outgoing",
               type: "text",
               sender: Option.none(),
-              recipient: Option.match(chat, {
-                onNone: () => Option.some(to.replace(/^pbuser:/, "")),
-                onSome: ({ name }) => name
-              }),
+              recipient: type === null ? Option.some(to.replace(/^pbuser:/, "")) : name,
               body,
               status: "queued",
               error: Option.none(),
@@ -201,7 +189,7 @@ export class Messages extends Context.Tag("gatehouse/channel/Messages")<
             },
             true
           )
-        })
+        )
         const isNew = yield* repo.insert(queued.map((message) => ({ ...message, createdAt: now })))
         return yield* Effect.forEach(queued, (message) =>
           isNew.has(message.id) ? Effect.succeed(message) : Effect.flatMap(repo.byId(message.id), Effect.orDie)

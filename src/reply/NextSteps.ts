@@ -1,4 +1,4 @@
-import { Array, Context, Data, DateTime, Effect, Either, Layer, Option } from "effect"
+import { Array, Context, Data, DateTime, Duration, Effect, Either, Layer, Option } from "effect"
 import { together } from "../kit/Together.ts"
 import { Outbox } from "../webhook/Outbox.ts"
 import { AiLogRepo } from "./AiLogRepo.ts"
@@ -50,6 +50,8 @@ const Verdict = Data.taggedEnum<Verdict>()
 
 /** Chats whose next steps are found by one run. */
 const foundAtOnce = 128
+/** A run waits so long for others while there are several: nobody notices it beside the time that typing takes. */
+const gathering = Duration.millis(50)
 /** Changes of single chats that are written at a time. */
 const changesAtOnce = 8
 
@@ -219,7 +221,7 @@ export class NextSteps extends Context.Tag("gatehouse/reply/NextSteps")<
         return chats.map((chat) => steps.get(keyOf(chat)) ?? Step.Rest({ next: Next.Idle() }))
       })
 
-      return NextSteps.of({ of: yield* together(foundAtOnce, find) })
+      return NextSteps.of({ of: yield* together(foundAtOnce, find, gathering) })
     })
   )
 }

@@ -10,12 +10,12 @@ const Head = Schema.Struct({
   dueAt: Schema.OptionFromNullOr(Schema.DateTimeUtcFromDate)
 })
 const Part = Schema.Struct({ ...AiLog.fields, partId: Schema.UUID, position: Schema.Int, isLast: Schema.Boolean })
-const NewPart = Schema.Struct({
-  messageId: Schema.String,
-  logId: Schema.String,
-  position: Schema.Int,
-  isLast: Schema.Boolean
-})
+interface NewPart {
+  readonly messageId: string
+  readonly logId: string
+  readonly position: number
+  readonly isLast: boolean
+}
 const Finished = Schema.Array(Schema.Struct({ id: AiLogId, hasNext: Schema.Boolean }))
 const Ids = Schema.Array(Schema.Struct({ id: AiLogId }))
 
@@ -168,7 +168,10 @@ export class ReplyJobRepo extends Effect.Service<ReplyJobRepo>()("gatehouse/repl
     )
     /** Messages, in order, that are the parts of their reply. */
     const addParts = Effect.fn("ReplyJobRepo.addParts")(
-      (parts: ReadonlyArray<typeof NewPart.Type>) => sql`INSERT INTO reply_parts ${sql.insert(parts)}`,
+      (parts: ReadonlyArray<NewPart>) => sql`/* prepared: reply_parts_insert */
+        INSERT INTO reply_parts (message_id, log_id, position, is_last)
+        SELECT * FROM unnest(${parts.map(({ messageId }) => messageId)}::uuid[], ${parts.map(({ logId }) => logId)}::uuid[],
+          ${parts.map(({ position }) => position)}::int[], ${parts.map(({ isLast }) => isLast)}::bool[])`,
       Effect.asVoid,
       Effect.orDie
     )

@@ -1,4 +1,4 @@
-import { Context, Data, type DateTime, Effect, Layer, Option } from "effect"
+import { Context, Data, type DateTime, Duration, Effect, Layer, Option } from "effect"
 import { together } from "../kit/Together.ts"
 import { Outbox } from "../webhook/Outbox.ts"
 import { AiLogs, type LogMove } from "./AiLogs.ts"
@@ -17,6 +17,8 @@ export interface ReplyStep extends LogMove {
 
 /** Replies that are written by one transaction. */
 const writtenAtOnce = 64
+/** A transaction waits so long for others while there are several. */
+const gathering = Duration.millis(50)
 
 const orOutrun = (changed: Effect.Effect<ReadonlySet<string>>, expected: number) =>
   Effect.filterOrFail(
@@ -70,7 +72,7 @@ export class ReplyWriter extends Context.Tag("gatehouse/reply/ReplyWriter")<
         Effect.catchTag("SqlError", Effect.die)
       )
 
-      return ReplyWriter.of({ goOn: yield* together(writtenAtOnce, goOnAll) })
+      return ReplyWriter.of({ goOn: yield* together(writtenAtOnce, goOnAll, gathering) })
     })
   )
 }

@@ -85,6 +85,9 @@ const ours = Effect.fn(function* (sides: Sides) {
     [ids]
   )
   const cpu = cpuNow().map((after, index) => ((after - (before[index] ?? 0)) * 1_000_000) / replies)
+  yield* Effect.forEach(ids, (id) => call("POST", `${program.url}/v1/accounts/${id}/disconnect`, { token, body: {} }), {
+    concurrency: 4
+  })
   const threads = yield* threadsOf(platform, seeded)
   const wrong = threads.filter(({ items }) => items.filter(({ text }) => text === words).length !== size.items)
   if (wrong.length > 0) {
