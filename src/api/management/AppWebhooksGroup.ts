@@ -2,7 +2,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/p
 import { Schema } from "effect"
 import { DomainEventFilter } from "../../subscription/domain/DomainEvent.ts"
 import { DeliveryState } from "../../webhook/domain/Webhook.ts"
-import { data, Deleted, fields, list } from "../Envelope.ts"
+import { data, Deleted, fields, Key, list } from "../Envelope.ts"
 import { cursor, limit, PageQuery } from "../Page.ts"
 import { BadRequest, Conflict, Invalid, NotFound } from "../Problem.ts"
 import { repeatable } from "../Repeatable.ts"
@@ -124,7 +124,7 @@ export class AppWebhooksGroup extends HttpApiGroup.make("webhooks")
           limit,
           cursor,
           webhook_id: Schema.optional(Schema.UUID),
-          event: Schema.optional(Schema.String),
+          event: Schema.optional(Key),
           state: Schema.optional(DeliveryState)
         })
       )

@@ -1,6 +1,6 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
-import { fields, list, Timestamp } from "../Envelope.ts"
+import { fields, Key, list, Timestamp } from "../Envelope.ts"
 import { cursor, limit } from "../Page.ts"
 import { BadRequest, Invalid, NotFound } from "../Problem.ts"
 import { AccessTokenAuth, requires } from "../Security.ts"
@@ -50,8 +50,8 @@ export class AuditGroup extends HttpApiGroup.make("audit")
       .setUrlParams(
         fields({
           user_uuid: exact(Schema.UUID, "Only what this user did"),
-          record_uuid: exact(Schema.String, "Only what was done to this record"),
-          operation: exact(Schema.String, "Only this `operationId`"),
+          record_uuid: exact(Key, "Only what was done to this record"),
+          operation: exact(Key, "Only this `operationId`"),
           limit,
           cursor
         })
