@@ -21,7 +21,11 @@ export const make = Effect.gen(function* () {
   const begun = (log: AiLog) => orOutrun(Effect.map(jobs.begin([log]), ({ size }) => size === 1))
 
   const skip = (log: AiLog, reason: SkipReason) =>
-    moved({ from: log, changes: { status: "skipped", reason: Option.some(reason) }, event: Option.none() })
+    moved({
+      from: log,
+      changes: { status: "skipped", reason: Option.some(reason), replyMessageId: Option.none() },
+      event: Option.none()
+    })
 
   const failed = (log: AiLog, reason: string, detail: Option.Option<string>) =>
     Effect.zipRight(

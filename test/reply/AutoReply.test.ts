@@ -196,6 +196,8 @@ layer(TestDatabase.layer)("AutoReply", (it) => {
         page.map(({ direction }) => direction),
         ["incoming"]
       )
+      const [log] = yield* logsOf(channel.id)
+      deepStrictEqual(log?.replyMessageId, Option.none())
     }).pipe(Effect.provide(Life.layer(world)))
   })
 
