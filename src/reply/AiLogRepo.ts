@@ -38,14 +38,6 @@ export class AiLogRepo extends Effect.Service<AiLogRepo>()("gatehouse/reply/AiLo
       Effect.asVoid,
       Effect.orDie
     )
-    const byId = Effect.fn("AiLogRepo.byId")(
-      SqlSchema.single({
-        Request: Schema.String,
-        Result: AiLog,
-        execute: (id) => sql`SELECT * FROM ai_logs WHERE id = ${id}`
-      }),
-      Effect.orDie
-    )
     /** The replies of chats that have not ended, in the order of the messages that they answer. */
     const open = Effect.fn("AiLogRepo.open")(
       SqlSchema.findAll({
@@ -120,6 +112,6 @@ export class AiLogRepo extends Effect.Service<AiLogRepo>()("gatehouse/reply/AiLo
       }),
       Effect.orDie
     )
-    return { insert, byId, open, countOpen, move, sentSince, page } as const
+    return { insert, open, countOpen, move, sentSince, page } as const
   })
 }) {}

@@ -1,6 +1,5 @@
 import { Array, Clock, Context, DateTime, Duration, Effect, Either, Layer, Option, Random } from "effect"
 import { nextId } from "../kit/Id.ts"
-import { Outbox } from "../webhook/Outbox.ts"
 import { askModel } from "./AskModel.ts"
 import { type ChatAnswer, ChatModel, type ChatModelFailure } from "./ChatModel.ts"
 import { AiLog } from "./domain/AiLog.ts"
@@ -8,7 +7,7 @@ import { typingTime } from "./domain/Conversation.ts"
 import { splitReply } from "./domain/LongReply.ts"
 import { Next } from "./domain/Next.ts"
 import { spokenReply } from "./domain/SpokenReply.ts"
-import { type Question, NextSteps, Step } from "./NextSteps.ts"
+import { NextSteps, type Question, Step } from "./NextSteps.ts"
 import { ReplyChannel } from "./ReplyChannel.ts"
 import { ReplyJobRepo } from "./ReplyJobRepo.ts"
 import * as ReplyEnds from "./ReplyEnds.ts"
@@ -31,7 +30,7 @@ interface Generated {
 
 /**
  * The auto-reply flow (gateway specification, part 6) for one chat, over its durable job: choose a message, ask, wait,
- * type, look at the rules again, hand over to the channel. Every step ends in one transaction that moves reply and job and
+ * type, hand over to the channel, which looks at the rules again. Every step ends in one transaction that moves reply and job and
  * tells the event, so a crash between any two steps goes on where it was, and nothing is done twice.
  */
 export class AutoReply extends Context.Tag("gatehouse/reply/AutoReply")<
@@ -50,11 +49,7 @@ export class AutoReply extends Context.Tag("gatehouse/reply/AutoReply")<
       const channel = yield* ReplyChannel
       const writer = yield* ReplyWriter
       const tellManager = yield* TellManager.make
-      const { end, failed, moved, orOutrun } = yield* ReplyEnds.make
-      const outbox = yield* Outbox
-
-      const atomically = <A>(effect: Effect.Effect<A, Outrun>) =>
-        Effect.catchTag(outbox.transaction(effect), "SqlError", Effect.die)
+      const { atomically, end, failed, moved, orOutrun } = yield* ReplyEnds.make
 
       const echo = ({ body }: Waiting): ChatAnswer => ({
         reply: body,

@@ -1,6 +1,5 @@
 import { Array, Context, Data, DateTime, Duration, Effect, Either, Layer, Option } from "effect"
 import { together } from "../kit/Together.ts"
-import { Outbox } from "../webhook/Outbox.ts"
 import { AiLogRepo } from "./AiLogRepo.ts"
 import type { AiLog } from "./domain/AiLog.ts"
 import { type WindowMessage, windowSize } from "./domain/Conversation.ts"
@@ -10,7 +9,7 @@ import { Next } from "./domain/Next.ts"
 import { type ChatKey, ReplyChannel } from "./ReplyChannel.ts"
 import * as ReplyEnds from "./ReplyEnds.ts"
 import { ReplyJobRepo } from "./ReplyJobRepo.ts"
-import { type Outrun } from "./ReplyWriter.ts"
+import type { Outrun } from "./ReplyWriter.ts"
 import * as TellManager from "./TellManager.ts"
 import { type Judged, Rules, type Situation, type Waiting } from "./Rules.ts"
 
@@ -96,16 +95,14 @@ export class NextSteps extends Context.Tag("gatehouse/reply/NextSteps")<
       const jobs = yield* ReplyJobRepo
       const rules = yield* Rules
       const channel = yield* ReplyChannel
-      const outbox = yield* Outbox
       const tellManager = yield* TellManager.make
-      const { begun, end, orOutrun, skip } = yield* ReplyEnds.make
+      const { atomically, begun, end, orOutrun, skip } = yield* ReplyEnds.make
 
       const again = Effect.map(DateTime.now, (moment) => Either.left(Next.At({ moment })))
 
-      const atomically = (change: Effect.Effect<Outcome, Outrun>) =>
+      const changing = (steps: Effect.Effect<Outcome, Outrun>) =>
         Verdict.Change({
-          change: outbox.transaction(change).pipe(
-            Effect.catchTag("SqlError", Effect.die),
+          change: atomically(steps).pipe(
             Effect.catchTag("Outrun", () =>
               Effect.zipRight(Effect.logDebug("another worker answers in this chat"), again)
             )
@@ -136,7 +133,7 @@ export class NextSteps extends Context.Tag("gatehouse/reply/NextSteps")<
         if (isCurrent) {
           return Option.match(skipReason(chat, judged.message), {
             onNone: () => Verdict.Answer({ judged, isBegun: true }),
-            onSome: (reason) => atomically(Effect.zipRight(Effect.zipRight(skip(log, reason), end(log)), again))
+            onSome: (reason) => changing(Effect.zipRight(Effect.zipRight(skip(log, reason), end(log)), again))
           })
         }
         if (!Array.isNonEmptyReadonlyArray(waiting)) return Verdict.Rest({ next: Next.Idle() })
@@ -148,7 +145,7 @@ export class NextSteps extends Context.Tag("gatehouse/reply/NextSteps")<
         const keyword = keywordFor(judged.situation, chosen)
         return Option.isSome(chosen.answer) && chosen.skipped.length === 0 && Option.isNone(keyword)
           ? Verdict.Answer({ judged: { ...judged, message: chosen.answer.value }, isBegun: false })
-          : atomically(planned(judged, chosen, keyword))
+          : changing(planned(judged, chosen, keyword))
       }
 
       const verdictsOf = Effect.fnUntraced(function* (heads: ReadonlyArray<Head>) {

@@ -38,8 +38,7 @@ export interface TriggeringMessage {
 
 /**
  * Port: what a reply needs of the channel that it is sent through. `queue` stores an outgoing message under the id that
- * it will have on the platform, inside the caller's transaction; the channel tells `AiLogs.sent` and
- * `unsent` what became of it.
+ * it will have on the platform, inside the caller's transaction; the channel tells `AiLogs` what became of it.
  */
 export class ReplyChannel extends Context.Tag("gatehouse/reply/ReplyChannel")<
   ReplyChannel,

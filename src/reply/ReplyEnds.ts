@@ -1,14 +1,19 @@
 import { DateTime, Effect, Option } from "effect"
+import { Outbox } from "../webhook/Outbox.ts"
 import { AiLogs, type LogMove } from "./AiLogs.ts"
 import type { AiLog } from "./domain/AiLog.ts"
 import type { SkipReason } from "./domain/Eligibility.ts"
 import { ReplyJobRepo } from "./ReplyJobRepo.ts"
 import { Outrun } from "./ReplyWriter.ts"
 
-/** The steps of single replies that are seldom taken: each joins the caller's transaction, or fails it. */
+/** The steps of single replies that are seldom taken: each joins the transaction that `atomically` opens, or fails it. */
 export const make = Effect.gen(function* () {
   const logs = yield* AiLogs
   const jobs = yield* ReplyJobRepo
+  const outbox = yield* Outbox
+
+  const atomically = <A>(steps: Effect.Effect<A, Outrun>): Effect.Effect<A, Outrun> =>
+    Effect.catchTag(outbox.transaction(steps), "SqlError", Effect.die)
 
   const orOutrun = (change: Effect.Effect<boolean>): Effect.Effect<void, Outrun> =>
     Effect.flatMap(change, (isOurs) => (isOurs ? Effect.void : new Outrun()))
@@ -37,5 +42,5 @@ export const make = Effect.gen(function* () {
       end(log)
     )
 
-  return { begun, end, failed, moved, orOutrun, skip } as const
+  return { atomically, begun, end, failed, moved, orOutrun, skip } as const
 })
