@@ -102,7 +102,10 @@ export const bought = (
   return { purchase, notices: [told] }
 }
 
-/** The purchase with one more period of what comes next, running, on an offer if there is one. */
+/**
+ * The purchase with one more period of what comes next, running, on an offer if there is one. A renewal before its time
+ * begins when the period before it ends: what follows begins no earlier.
+ */
 export const withPeriod = (
   purchase: Purchase,
   start: number,
@@ -114,9 +117,10 @@ export const withPeriod = (
   const rises = rise !== undefined && (rise.agreed || !rise.needsConsent)
   const product = rises ? { ...next, price: rise.price } : next
   const chain = { originalTransactionId, before: transactions.length }
+  const begins = Math.max(start, current(purchase).purchaseDate)
   return {
     ...purchase,
-    transactions: [...transactions, period(chain, product, offer?.terms, start, reason, moment)],
+    transactions: [...transactions, period(chain, product, offer?.terms, begins, reason, moment)],
     status: 1,
     running: product,
     next: product,

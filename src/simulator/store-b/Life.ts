@@ -83,7 +83,7 @@ export const completed = (purchase: Purchase, moment: Moment): Outcome => {
   return purchase.terms.one_time ? toldOnce(running, true, moment.now) : told(running, "PURCHASED", moment.now)
 }
 
-/** The next period, from a moment on. */
+/** The next period, from a moment on. What was paused before anybody acknowledged it is due for that when it runs again. */
 export const nextPeriod = (purchase: Purchase, start: number, { scale }: Moment): Purchase => {
   const { next, offer, priceChange } = purchase
   const plan = priceChange?.state === "CONFIRMED" ? { ...next, price: priceChange.price } : next
@@ -97,6 +97,7 @@ export const nextPeriod = (purchase: Purchase, start: number, { scale }: Moment)
     priceChange: undefined,
     paymentWorks: true,
     renewals: purchase.renewals + 1,
+    acknowledgeBy: Math.max(purchase.acknowledgeBy, start),
     expiryTime: after(start, lengthOf(plan, offer?.terms), scale),
     autoResumeTime: undefined,
     plannedPause: undefined,
