@@ -34,27 +34,33 @@ export const isQuiet = (body: unknown, cursor: Cursor.Cursor): boolean => {
   })
 }
 
+/** Without items that were certainly reported; one stays, which tells that nothing older is news. */
+const trimmed = (cursor: Cursor.Cursor, thread: unknown) => {
+  const items = listIn(thread, "items")
+  if (!Predicate.isRecord(thread) || items === undefined) return { thread, isStill: false }
+  const thread_id = textIn(thread, "thread_id")
+  const at = cursor.threads[thread_id ?? ""]?.[0]
+  const glances = items.map((item) => known(cursor, thread_id, item))
+  const firstOld = glances.findIndex((glance) => glance?.isOld === true)
+  const kept = items.filter((_, nth) => {
+    const glance = glances[nth]
+    return glance?.isOld !== true || glance.timestamp === at || nth === firstOld
+  })
+  const isStill = items.length > 0 && glances.every((glance) => glance?.isOld === true)
+  return { thread: { ...thread, items: kept }, isStill }
+}
+
 /**
- * The body of an inbox without items that were certainly reported, which need no decoding: of those one stays, which tells
- * that nothing older is news, and what has the time of the thread's place stays with it.
+ * The body of an inbox without what was certainly reported, which needs no decoding: items, of which one stays and those
+ * that have the time of their thread's place, and threads that have nothing else, of which the first two stay: either tells
+ * that the pages behind have no news, should the other be unreadable.
  */
 export const withoutReported = (body: unknown, cursor: Cursor.Cursor): unknown => {
   const inbox = Predicate.hasProperty(body, "inbox") ? body.inbox : undefined
   const threads = listIn(inbox, "threads")
   if (!Predicate.isRecord(body) || !Predicate.isRecord(inbox) || threads === undefined) return body
-  const trimmed = threads.map((thread) => {
-    const items = listIn(thread, "items")
-    if (!Predicate.isRecord(thread) || items === undefined) return thread
-    const thread_id = textIn(thread, "thread_id")
-    const at = cursor.threads[thread_id ?? ""]?.[0]
-    let hasOld = false
-    const kept = items.filter((item) => {
-      const glance = known(cursor, thread_id, item)
-      const isNeeded = glance?.isOld !== true || glance.timestamp === at || !hasOld
-      hasOld ||= glance?.isOld === true
-      return isNeeded
-    })
-    return { ...thread, items: kept }
-  })
-  return { ...body, inbox: { ...inbox, threads: trimmed } }
+  const all = threads.map((thread) => trimmed(cursor, thread))
+  const still = all.filter(({ isStill }) => isStill).slice(2)
+  const kept = all.filter((one) => !still.includes(one)).map(({ thread }) => thread)
+  return { ...body, inbox: { ...inbox, threads: kept } }
 }
