@@ -83,6 +83,18 @@ const close = (connections: Pool) =>
 
 const pool = Layer.scoped(DatabasePool, Effect.tap(Effect.acquireRelease(open, close), checkVersion))
 
+/** Names of columns are few and are asked for with every row. */
+const remembered = (rename: (name: string) => string) => {
+  const known = new Map<string, string>()
+  return (name: string) => {
+    const before = known.get(name)
+    if (before !== undefined) return before
+    const renamed = rename(name)
+    known.set(name, renamed)
+    return renamed
+  }
+}
+
 /**
  * One pool, seen twice: as `SqlClient` with snake_case columns and camelCase rows (jsonb untouched), and bare.
  * `int8` arrives as a number: sums of money stay far below 2^53 micros per row and are added by the database.
@@ -92,7 +104,7 @@ export const layer = Layer.unwrapEffect(
     PgClient.layerFromPool({
       acquire: Effect.succeed(connections),
       transformQueryNames: String.camelToSnake,
-      transformResultNames: String.snakeToCamel,
+      transformResultNames: remembered(String.snakeToCamel),
       transformJson: false
     })
   )
