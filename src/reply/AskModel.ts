@@ -1,18 +1,22 @@
 import { Clock, type Context, Duration, Effect, Either, Metric, Option, Redacted } from "effect"
 import { aiProviderSeconds } from "../Metrics.ts"
 import type { Configured } from "./AiSettings.ts"
-import { type ChatAnswer, type ChatModel, ChatModelFailure } from "./ChatModel.ts"
+import type { ChatAnswer, ChatModel, ChatModelFailure } from "./ChatModel.ts"
 import { waitBefore } from "./domain/Attempts.ts"
 import { conversation, type WindowMessage } from "./domain/Conversation.ts"
 import { handOffInstruction } from "./domain/ManagerAlert.ts"
 
 type Model = Context.Tag.Service<typeof ChatModel>
 
-/** One call of the provider, as configured. */
+/** For all attempts and the waits before them. */
+const budgetOf = ({ timeoutSeconds }: Configured["settings"]) => Duration.seconds(3 * timeoutSeconds.value)
+
+/** One call of the provider, as configured. It has ended when `patience` has; unless told otherwise, after three time-outs. */
 export const askOnce = Effect.fnUntraced(function* (
   model: Model,
   { apiKey, settings }: Configured,
-  window: ReadonlyArray<WindowMessage>
+  window: ReadonlyArray<WindowMessage>,
+  patience = budgetOf(settings)
 ) {
   const key = yield* apiKey
   const instructions = settings.managerAlerts.value.enabled ? [handOffInstruction] : []
@@ -25,7 +29,8 @@ export const askOnce = Effect.fnUntraced(function* (
         turns: conversation(settings.systemPrompt.value, settings.businessKnowledge.value, window, instructions),
         temperature: Option.fromNullable(settings.temperature.value),
         maxTokens: Option.fromNullable(settings.maxTokens.value),
-        timeout: Duration.seconds(settings.timeoutSeconds.value)
+        timeout: Duration.seconds(settings.timeoutSeconds.value),
+        patience
       })
     )
   )
@@ -46,35 +51,28 @@ export const askModel = Effect.fnUntraced(function* (
   configured: Configured,
   window: ReadonlyArray<WindowMessage>
 ) {
-  const timeout = Duration.seconds(configured.settings.timeoutSeconds.value)
-  const budget = Duration.times(timeout, 3)
+  const budget = budgetOf(configured.settings)
   const startedAt = yield* Clock.currentTimeMillis
+  const left = Effect.map(Clock.currentTimeMillis, (now) => Duration.subtract(budget, Duration.millis(now - startedAt)))
 
   const attempt = (
     failures: number,
     shown: ReadonlyArray<WindowMessage>
   ): Effect.Effect<ChatAnswer, ChatModelFailure> =>
-    Effect.catchAll(askOnce(model, configured, shown), (failure) =>
-      Effect.flatMap(Clock.currentTimeMillis, (now) => {
+    Effect.catchAll(
+      Effect.flatMap(left, (patience) => askOnce(model, configured, shown, patience)),
+      (failure) => {
         const isWhole = shown.length === window.length
         if (failure.kind === "context_too_long" && isWhole && window.length > 1) {
           return attempt(failures, shorter(window))
         }
-        const left = Duration.subtract(budget, Duration.millis(now - startedAt))
-        return Option.match(waitBefore(failures, failure, left), {
-          onNone: () => Effect.fail(failure),
-          onSome: (wait) => Effect.delay(attempt(failures + 1, shown), wait)
-        })
-      })
+        return Effect.flatMap(left, (patience) =>
+          Option.match(waitBefore(failures, failure, patience), {
+            onNone: () => Effect.fail(failure),
+            onSome: (wait) => Effect.delay(attempt(failures + 1, shown), wait)
+          })
+        )
+      }
     )
-  return yield* Effect.timeoutFail(attempt(1, window), {
-    duration: budget,
-    onTimeout: () =>
-      new ChatModelFailure({
-        kind: "timeout",
-        status: Option.none(),
-        message: "the provider did not answer in time",
-        retryAfter: Option.none()
-      })
-  })
+  return yield* attempt(1, window)
 })

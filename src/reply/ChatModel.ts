@@ -11,6 +11,8 @@ export interface ChatRequest {
   readonly maxTokens: Option.Option<number>
   /** Covers connecting, headers and body. */
   readonly timeout: Duration.Duration
+  /** The same and the wait for its turn before it: the call has ended by then, whatever it waits for. */
+  readonly patience: Duration.Duration
 }
 
 export interface ChatAnswer {

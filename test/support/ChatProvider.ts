@@ -22,6 +22,7 @@ export const chatRequest = (baseUrl: string, more: Partial<ChatRequest> = {}): C
   temperature: Option.none(),
   maxTokens: Option.none(),
   timeout: Duration.seconds(10),
+  patience: Duration.seconds(30),
   ...more
 })
 

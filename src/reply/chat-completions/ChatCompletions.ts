@@ -5,7 +5,7 @@ import { type ChatAnswer, ChatModel, ChatModelFailure, type ChatRequest } from "
 import { endpointOf, type NoReply, readCompletion, readFailure } from "./Completion.ts"
 import { Lane } from "./Lane.ts"
 import { providerErrorIn } from "./ProviderError.ts"
-import { bodyOf, learn, mayRefuse, noQuirks, type Quirks } from "./Quirks.ts"
+import { bodyOf, isSameForm, learn, mayRefuse, noQuirks, type Quirks } from "./Quirks.ts"
 
 const longestMessage = 300
 /** Of an answer no more is read than this, in bytes; the connection is dropped there. */
@@ -101,7 +101,13 @@ export const layer = ({ callsAtOnce }: { readonly callsAtOnce: number }) =>
         )
       }
 
-      const ask = (request: ChatRequest, quirks: Quirks, endsAt: number): Effect.Effect<Incoming, ChatModelFailure> =>
+      /** In no form twice: a model may take none of them. */
+      const ask = (
+        request: ChatRequest,
+        quirks: Quirks,
+        endsAt: number,
+        refused: ReadonlyArray<Quirks> = []
+      ): Effect.Effect<Incoming, ChatModelFailure> =>
         Effect.flatMap(Clock.currentTimeMillis, (now) =>
           Effect.flatMap(post(request, quirks, Duration.millis(endsAt - now)), (answer) => {
             if (!mayRefuse(answer.status)) {
@@ -109,11 +115,12 @@ export const layer = ({ callsAtOnce }: { readonly callsAtOnce: number }) =>
               return Effect.succeed(answer)
             }
             const better = Option.flatMap(parse(answer.text), providerErrorIn).pipe(
-              Option.flatMap((error) => learn(request, quirks, error))
+              Option.flatMap((error) => learn(request, quirks, error)),
+              Option.filter((learnt) => !refused.some((form) => isSameForm(form, learnt)))
             )
             return Option.match(better, {
               onNone: () => Effect.succeed(answer),
-              onSome: (learnt) => ask(request, learnt, endsAt)
+              onSome: (learnt) => ask(request, learnt, endsAt, [...refused, quirks])
             })
           })
         )
@@ -129,11 +136,24 @@ export const layer = ({ callsAtOnce }: { readonly callsAtOnce: number }) =>
         return yield* Either.mapLeft(completion, (reason) => failure(request, reason, { status }))
       })
 
-      const complete = (request: ChatRequest) =>
+      const asked = (request: ChatRequest, givenUpAt: number) =>
+        Effect.flatMap(Clock.currentTimeMillis, (now): Effect.Effect<Incoming, ChatModelFailure | "too late"> => {
+          if (givenUpAt <= now) return Effect.fail("too late")
+          const endsAt = Math.min(givenUpAt, now + Duration.toMillis(request.timeout))
+          return ask(request, quirksBy.get(quirksKey(request)) ?? noQuirks, endsAt)
+        })
+
+      const inTurn = (request: ChatRequest) =>
         Effect.flatMap(Clock.currentTimeMillis, (now) =>
-          ask(request, quirksBy.get(quirksKey(request)) ?? noQuirks, now + Duration.toMillis(request.timeout))
-        ).pipe(
-          (call) => laneOf(endpointOf(request.baseUrl)).through(call),
+          laneOf(endpointOf(request.baseUrl)).through(
+            asked(request, now + Duration.toMillis(request.patience)),
+            request.patience
+          )
+        )
+
+      const complete = (request: ChatRequest) =>
+        inTurn(request).pipe(
+          Effect.mapError((why) => (why === "too late" ? failure(request, unanswered[why]) : why)),
           Effect.flatMap((answer) => read(request, answer)),
           Effect.withSpan("ChatCompletions.complete")
         )

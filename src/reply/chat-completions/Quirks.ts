@@ -11,6 +11,9 @@ export interface Quirks {
 
 export const noQuirks: Quirks = { completionTokens: false, withoutTemperature: false }
 
+export const isSameForm = (one: Quirks, other: Quirks): boolean =>
+  one.completionTokens === other.completionTokens && one.withoutTemperature === other.withoutTemperature
+
 /** The least that works: no key that a strict provider does not know, and none without a value. */
 export const bodyOf = ({ maxTokens, model, temperature, turns }: ChatRequest, quirks: Quirks) => ({
   model,
@@ -45,7 +48,7 @@ export const mayRefuse = (status: number): boolean => status === 400 || status =
 
 /**
  * What a refusal teaches: the quirks to ask with again, or none when the refusal is about something else. A value out of
- * range is no quirk: it would be left out for ever.
+ * range is no quirk: it would be left out for ever. A model that was replaced may want `max_tokens` again.
  */
 export const learn = (request: ChatRequest, known: Quirks, error: ProviderError): Option.Option<Quirks> => {
   if (Option.isSome(request.maxTokens) && !known.completionTokens && refuses(error, "max_tokens")) {
@@ -53,6 +56,9 @@ export const learn = (request: ChatRequest, known: Quirks, error: ProviderError)
   }
   if (Option.isSome(request.temperature) && !known.withoutTemperature && refuses(error, "temperature")) {
     return Option.some({ ...known, withoutTemperature: true })
+  }
+  if (Option.isSome(request.maxTokens) && known.completionTokens && refuses(error, "max_completion_tokens")) {
+    return Option.some({ ...known, completionTokens: false })
   }
   return Option.none()
 }

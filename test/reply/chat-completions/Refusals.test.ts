@@ -288,4 +288,54 @@ layer(driver, { excludeTestServices: true })("a model that refuses", (it) => {
       )
     )
   }
+
+  /** Takes what `refused` does not name at that moment. */
+  const moody = (refused: () => ReadonlyArray<string>) =>
+    Effect.gen(function* () {
+      const asked: Array<string> = []
+      const url = yield* faultyProvider((incoming, response) => {
+        let text = ""
+        incoming.on("data", (chunk) => (text += String(chunk)))
+        incoming.on("end", () => {
+          const limit = Object.keys(JSON.parse(text)).find((name) => name.startsWith("max_")) ?? ""
+          asked.push(limit)
+          const isRefused = refused().includes(limit)
+          response.statusCode = isRefused ? 400 : 200
+          response.end(
+            isRefused
+              ? JSON.stringify({ error: { message: `Unrecognized request argument supplied: ${limit}` } })
+              : '{"choices":[{"message":{"content":"Yes."}}]}'
+          )
+        })
+      })
+      return { asked, url }
+    })
+
+  it.scoped("max_completion_tokens, since it was replaced, is asked with max_tokens again", () =>
+    Effect.gen(function* () {
+      const { complete } = yield* ChatModel
+      let refused = ["max_tokens"]
+      const { asked, url } = yield* moody(() => refused)
+      yield* complete(request(url))
+      refused = ["max_completion_tokens"]
+      yield* complete(request(url))
+      yield* complete(request(url))
+      deepStrictEqual(asked, [
+        "max_tokens",
+        "max_completion_tokens",
+        "max_completion_tokens",
+        "max_tokens",
+        "max_tokens"
+      ])
+    })
+  )
+
+  it.scoped("both is asked once with each, and fails", () =>
+    Effect.gen(function* () {
+      const { complete } = yield* ChatModel
+      const { asked, url } = yield* moody(() => ["max_tokens", "max_completion_tokens"])
+      assert.strictEqual((yield* Effect.flip(complete(request(url)))).kind, "bad_request")
+      deepStrictEqual(asked, ["max_tokens", "max_completion_tokens"])
+    })
+  )
 })
