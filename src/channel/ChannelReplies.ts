@@ -1,6 +1,6 @@
 import { Array, Effect, Layer, Option, Schema } from "effect"
 import { longestText } from "../platform/domain/TextLimit.ts"
-import { type ChatKey, type ConversationAsked, ReplyChannel } from "../reply/ReplyChannel.ts"
+import { type Answerable, type ConversationAsked, type MessageKey, ReplyChannel } from "../reply/ReplyChannel.ts"
 import { ChatRepo } from "./ChatRepo.ts"
 import { ChannelId } from "./domain/Channel.ts"
 import { MessageId } from "./domain/Message.ts"
@@ -19,25 +19,20 @@ export const layer = Layer.effect(
     const messages = yield* Messages
     const signs = yield* TypingSigns
 
-    const keysOf = (keys: ReadonlyArray<ChatKey>) =>
-      keys.map(({ accountId, chatId }) => ({ channelId: accountId, chatId }))
-
-    const replyChats = Effect.fn("ChannelReplies.chats")(function* (keys: ReadonlyArray<ChatKey>) {
-      const rows = yield* chats.answerable(keysOf(keys))
-      const found = new Map(rows.map((row) => [`${row.channelId} ${row.chatId}`, row]))
-      return keys.map(({ accountId, chatId }) =>
-        Option.map(
-          Option.fromNullable(found.get(`${accountId} ${chatId}`)),
-          ({ aiMode, customSystemPrompt, humanWroteAt, isBlocked, name, type }) => ({
-            type,
-            name: Option.getOrElse(name, () => chatId),
-            isBlocked,
-            mode: aiMode,
-            customSystemPrompt,
-            humanWroteAt
-          })
-        )
+    const answerable = Effect.fn("ChannelReplies.answerable")(function* (keys: ReadonlyArray<MessageKey>) {
+      const rows = yield* chats.answerable(
+        keys.map(({ accountId, chatId, messageId }) => ({ channelId: accountId, chatId, messageId }))
       )
+      return Array.zipWith(keys, rows, ({ chatId }, row): Answerable => {
+        const { body, chatType, customSystemPrompt, humanWroteAt, isBlocked, messageType, mode, writtenAt } = row
+        const name = row.name ?? chatId
+        return {
+          chat: Option.map(Option.fromNullable(chatType), (type) => {
+            return { type, name, isBlocked, mode, customSystemPrompt, humanWroteAt }
+          }),
+          message: Option.map(Option.fromNullable(messageType), (type) => ({ type, body, writtenAt }))
+        }
+      })
     })
 
     const windows = Effect.fn("ChannelReplies.windows")(function* (asked: ReadonlyArray<ConversationAsked>) {
@@ -59,22 +54,22 @@ export const layer = Layer.effect(
     })
 
     return ReplyChannel.of({
-      chats: replyChats,
-      hold: (keys) => chats.hold(keysOf(keys)),
-      messages: (ids) =>
-        Effect.map(repo.texts(ids), (found) =>
-          found.map(({ body, id, timestamp, type }) => ({ id, type, body, writtenAt: timestamp }))
+      chat: ({ accountId, chatId }) =>
+        Effect.map(
+          chats.byId({ channelId: accountId, chatId }),
+          Option.map(({ aiMode, customSystemPrompt }) => ({ mode: aiMode, customSystemPrompt }))
         ),
+      answerable,
+      hold: (keys) => chats.hold(keys.map(({ accountId, chatId }) => ({ channelId: accountId, chatId }))),
       windows,
       longestText,
       queue: (all) =>
         Effect.asVoid(
           messages.queueAll(
-            all.map(({ accountId, body, id, to }) => ({
+            all.map(({ accountId, id, ...message }) => ({
+              ...message,
               id: MessageId.make(id),
               channelId: idOf(accountId),
-              to,
-              body,
               source: "ai" as const
             }))
           )

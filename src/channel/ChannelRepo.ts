@@ -219,7 +219,7 @@ export class ChannelRepo extends Effect.Service<ChannelRepo>()("gatehouse/channe
       SqlSchema.findAll({
         Request: Turn,
         Result: Schema.Struct({ id: ChannelId }),
-        execute: ({ at, id, loginCount, pollCursor, sessionSealed }) => sql`
+        execute: ({ at, id, loginCount, pollCursor, sessionSealed }) => sql`/* prepared: channel_synced */
           UPDATE channels SET session_sealed = coalesce(${sessionSealed}::text, session_sealed),
             poll_cursor = ${pollCursor}, last_synced_at = ${at}, paused_until = NULL,
             setbacks = CASE WHEN frozen_until > ${at} THEN setbacks ELSE 0 END,

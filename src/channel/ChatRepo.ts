@@ -1,14 +1,25 @@
 import { SqlClient, SqlSchema } from "@effect/sql"
 import { Effect, Schema } from "effect"
-import { ChatType } from "../platform/domain/PlatformEvent.ts"
-import type { ChatMode } from "../reply/domain/AiSettings.ts"
+import { ChatType, MessageType } from "../platform/domain/PlatformEvent.ts"
+import { ChatMode } from "../reply/domain/AiSettings.ts"
 import { ChannelId } from "./domain/Channel.ts"
 import { Chat } from "./domain/Chat.ts"
 import { MessageId } from "./domain/Message.ts"
 
+const AskedFor = Schema.Array(
+  Schema.Struct({ channelId: Schema.String, chatId: Schema.String, messageId: Schema.String })
+)
+/** Without types where chat or message are gone. */
 const Answerable = Schema.Struct({
-  ...Chat.fields,
-  humanWroteAt: Schema.OptionFromNullOr(Schema.DateTimeUtcFromDate)
+  chatType: Schema.NullOr(ChatType),
+  name: Schema.NullOr(Schema.String),
+  isBlocked: Schema.Boolean,
+  mode: ChatMode,
+  customSystemPrompt: Schema.OptionFromNullOr(Schema.String),
+  humanWroteAt: Schema.OptionFromNullOr(Schema.DateTimeUtcFromDate),
+  messageType: Schema.NullOr(MessageType),
+  body: Schema.String,
+  writtenAt: Schema.DateTimeUtcFromDate
 })
 
 const Keys = Schema.Array(Schema.Struct({ channelId: Schema.String, chatId: Schema.String }))
@@ -47,15 +58,20 @@ export class ChatRepo extends Effect.Service<ChatRepo>()("gatehouse/channel/Chat
       }),
       Effect.orDie
     )
-    /** Chats, and when a person last wrote in them in the channel's name. */
+    /** Messages and their chats, and when a person last wrote there in the channel's name: in the order asked for. */
     const answerable = Effect.fn("ChatRepo.answerable")(
       SqlSchema.findAll({
-        Request: Keys,
+        Request: AskedFor,
         Result: Answerable,
-        execute: (keys) => sql`/* prepared: chats_answerable */
-          SELECT chats.*, (SELECT max(timestamp) FROM messages WHERE channel_id = chats.channel_id
-            AND chat_id = chats.chat_id AND source = 'manual') AS human_wrote_at
-          FROM ${keyed(keys)} JOIN chats USING (channel_id, chat_id)`
+        execute: (asked) => sql`/* prepared: chats_answerable */
+          SELECT c.type AS chat_type, c.name, coalesce(c.is_blocked, false) AS is_blocked,
+            coalesce(c.ai_mode, 'inherit') AS mode, c.custom_system_prompt,
+            (SELECT max(timestamp) FROM messages WHERE channel_id = c.channel_id AND chat_id = c.chat_id
+              AND source = 'manual') AS human_wrote_at,
+            m.type AS message_type, coalesce(m.body, '') AS body, coalesce(m.timestamp, now()) AS written_at
+          FROM unnest(${asked.map(({ channelId }) => channelId)}::uuid[], ${asked.map(({ chatId }) => chatId)}::text[],
+            ${asked.map(({ messageId }) => messageId)}::uuid[]) WITH ORDINALITY AS k (channel_id, chat_id, message_id, nth)
+          LEFT JOIN chats c USING (channel_id, chat_id) LEFT JOIN messages m ON m.id = k.message_id ORDER BY k.nth`
       }),
       Effect.orDie
     )
@@ -73,20 +89,22 @@ export class ChatRepo extends Effect.Service<ChatRepo>()("gatehouse/channel/Chat
         Effect.flatMap(
           encodeTouched(chats),
           (text) => sql`/* prepared: chats_touch */
-            INSERT INTO chats (channel_id, chat_id, type, name, unread_count, last_message_id, last_message_at, created_at)
-            SELECT "channelId", "chatId", type, name, unread, "lastMessageId", "lastMessageAt", "lastMessageAt"
-            FROM json_to_recordset(${text}::json) AS t ("channelId" uuid, "chatId" text, type text, name text,
-              unread integer, "lastMessageId" uuid, "lastMessageAt" timestamptz)
-            ORDER BY "channelId", "chatId" COLLATE "C"
-            ON CONFLICT (channel_id, chat_id) DO UPDATE SET
-              unread_count = chats.unread_count + excluded.unread_count,
-              last_message_id = greatest(chats.last_message_id, excluded.last_message_id),
-              last_message_at = greatest(chats.last_message_at, excluded.last_message_at),
-              name = coalesce(chats.name, excluded.name)
-            RETURNING chats.*, (xmax = 0) AS is_new`
+            WITH touched AS (
+              INSERT INTO chats (channel_id, chat_id, type, name, unread_count, last_message_id, last_message_at, created_at)
+              SELECT "channelId", "chatId", type, name, unread, "lastMessageId", "lastMessageAt", "lastMessageAt"
+              FROM json_to_recordset(${text}::json) AS t ("channelId" uuid, "chatId" text, type text, name text,
+                unread integer, "lastMessageId" uuid, "lastMessageAt" timestamptz)
+              ORDER BY "channelId", "chatId" COLLATE "C"
+              ON CONFLICT (channel_id, chat_id) DO UPDATE SET
+                unread_count = chats.unread_count + excluded.unread_count,
+                last_message_id = greatest(chats.last_message_id, excluded.last_message_id),
+                last_message_at = greatest(chats.last_message_at, excluded.last_message_at),
+                name = coalesce(chats.name, excluded.name)
+              RETURNING chats.*, (xmax = 0) AS is_new
+            )
+            SELECT * FROM touched WHERE is_new`
         ),
-      Effect.flatMap(Schema.decodeUnknown(Schema.Array(Schema.Struct({ ...Chat.fields, isNew: Schema.Boolean })))),
-      Effect.map((rows) => rows.filter(({ isNew }) => isNew).map((row) => Chat.make(row))),
+      Effect.flatMap(Schema.decodeUnknown(Schema.Array(Chat))),
       Effect.orDie
     )
     const page = Effect.fn("ChatRepo.page")(
@@ -133,8 +151,10 @@ export class ChatRepo extends Effect.Service<ChatRepo>()("gatehouse/channel/Chat
       rows: ReadonlyArray<{ readonly channelId: ChannelId; readonly alias: string; readonly chatId: string }>
     ) {
       if (rows.length === 0) return
-      yield* sql`
-        INSERT INTO chat_aliases ${sql.insert(rows)}
+      yield* sql`/* prepared: chat_aliases_learn */
+        INSERT INTO chat_aliases (channel_id, alias, chat_id)
+        SELECT * FROM unnest(${rows.map(({ channelId }) => channelId)}::uuid[], ${rows.map(({ alias }) => alias)}::text[],
+          ${rows.map(({ chatId }) => chatId)}::text[])
         ON CONFLICT (channel_id, alias) DO UPDATE SET chat_id = excluded.chat_id`
     }, Effect.orDie)
     return { byId, answerable, hold, touch, page, update, addressed, learn } as const

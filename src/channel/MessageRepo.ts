@@ -6,12 +6,22 @@ import { ChannelId } from "./domain/Channel.ts"
 import type { Pacing } from "./domain/Pacing.ts"
 import { mayComeFrom, Message, MessageId, type MessageStatus } from "./domain/Message.ts"
 
-const Row = Schema.Struct({
-  ...Message.fields,
-  timestamp: Schema.DateTimeUtc,
-  createdAt: Schema.DateTimeUtc
-}).omit("notBefore")
-const encodeRows = Schema.encode(Schema.parseJson(Schema.Array(Row)))
+/** A new message, stored at that moment. */
+interface NewRow {
+  readonly message: Message
+  readonly createdAt: DateTime.Utc
+}
+/** As `messages_insert` reads it. Written out: a schema would cost more than the statement, for every message. */
+const rowOf = ({ createdAt, message }: NewRow) => ({
+  ...message,
+  platformMessageId: Option.getOrNull(message.platformMessageId),
+  sender: Option.getOrNull(message.sender),
+  recipient: Option.getOrNull(message.recipient),
+  error: Option.getOrNull(message.error),
+  notBefore: Option.getOrNull(Option.map(message.notBefore, DateTime.formatIso)),
+  timestamp: DateTime.formatIso(message.timestamp),
+  createdAt: DateTime.formatIso(createdAt)
+})
 const WindowRow = Schema.Struct({
   nth: Schema.Int,
   id: MessageId,
@@ -19,30 +29,12 @@ const WindowRow = Schema.Struct({
   type: MessageType,
   body: Schema.String
 })
-const Text = Schema.Struct({
-  id: Schema.String,
-  type: MessageType,
-  body: Schema.String,
-  timestamp: Schema.DateTimeUtcFromDate
-})
 const Own = Schema.Struct({ id: MessageId, isOpen: Schema.Boolean })
 const Unsent = Schema.Struct({ ...Message.fields, isOpening: Schema.Boolean })
 const Mark = Schema.OptionFromNullOr(Schema.DateTimeUtcFromDate)
 const MarksRow = Schema.Struct({ latest: Mark, perMinute: Mark, perHour: Mark, perDay: Mark, newChats: Mark })
 type Caps = Omit<Pacing, "gap_seconds">
 const Ids = Schema.Array(Schema.Struct({ id: MessageId }))
-const encodeSent = Schema.encode(
-  Schema.parseJson(
-    Schema.Array(
-      Schema.Struct({
-        id: MessageId,
-        chatId: Schema.String,
-        platformMessageId: Schema.String,
-        timestamp: Schema.DateTimeUtc
-      })
-    )
-  )
-)
 
 export class MessageRepo extends Effect.Service<MessageRepo>()("gatehouse/channel/MessageRepo", {
   effect: Effect.gen(function* () {
@@ -50,17 +42,14 @@ export class MessageRepo extends Effect.Service<MessageRepo>()("gatehouse/channe
 
     /** Stores what is new and answers the ids of that: a message of the platform is stored once. */
     const insert = Effect.fn("MessageRepo.insert")(
-      (rows: ReadonlyArray<typeof Row.Type>) =>
-        Effect.flatMap(
-          encodeRows(rows),
-          (text) => sql`/* prepared: messages_insert */
-            INSERT INTO messages (id, channel_id, chat_id, chat_type, platform_message_id, direction, type, sender, recipient,
-              body, status, error, source, timestamp, created_at)
-            SELECT * FROM json_to_recordset(${text}::json) AS n (id uuid, "channelId" uuid, "chatId" text, "chatType" text,
-              "platformMessageId" text, direction text, type text, sender text, recipient text, body text, status text,
-              error text, source text, timestamp timestamptz, "createdAt" timestamptz)
-            ON CONFLICT DO NOTHING RETURNING id`
-        ),
+      (rows: ReadonlyArray<NewRow>) => sql`/* prepared: messages_insert */
+        INSERT INTO messages (id, channel_id, chat_id, chat_type, platform_message_id, direction, type, sender, recipient,
+          body, status, error, source, not_before, timestamp, created_at)
+        SELECT * FROM json_to_recordset(${JSON.stringify(rows.map(rowOf))}::json) AS n (id uuid, "channelId" uuid,
+          "chatId" text, "chatType" text, "platformMessageId" text, direction text, type text, sender text, recipient text,
+          body text, status text, error text, source text, "notBefore" timestamptz, timestamp timestamptz,
+          "createdAt" timestamptz)
+        ON CONFLICT DO NOTHING RETURNING id`,
       Effect.flatMap(Schema.decodeUnknown(Ids)),
       Effect.map((found) => new Set(found.map(({ id }) => id))),
       Effect.orDie
@@ -85,16 +74,6 @@ export class MessageRepo extends Effect.Service<MessageRepo>()("gatehouse/channe
     const remove = Effect.fn("MessageRepo.remove")(
       (ids: ReadonlyArray<string>) => sql`DELETE FROM messages WHERE id = ANY(${ids}::uuid[])`,
       Effect.asVoid,
-      Effect.orDie
-    )
-    /** What was written, of each message. */
-    const texts = Effect.fn("MessageRepo.texts")(
-      SqlSchema.findAll({
-        Request: Schema.Array(Schema.String),
-        Result: Text,
-        execute: (ids) => sql`/* prepared: message_texts */
-          SELECT id, type, body, timestamp FROM messages WHERE id = ANY(${ids}::uuid[])`
-      }),
       Effect.orDie
     )
     /** Which of these client ids are ids of outgoing messages of the channel, and whether they are known to be sent. */
@@ -150,7 +129,10 @@ export class MessageRepo extends Effect.Service<MessageRepo>()("gatehouse/channe
       }),
       Effect.orDie
     )
-    /** Of each channel the oldest that is first in its chat and does not wait for a later moment. */
+    /**
+     * Of each channel the oldest that is first in its chat and does not wait for a later moment. A reply that is being
+     * typed holds up its own parts and replies after it, and nothing that is to be sent at once.
+     */
     const nextUnsent = Effect.fn("MessageRepo.nextUnsent")(
       SqlSchema.findAll({
         Request: Schema.Array(Schema.Struct({ channelId: ChannelId, now: Schema.DateTimeUtc })),
@@ -164,20 +146,22 @@ export class MessageRepo extends Effect.Service<MessageRepo>()("gatehouse/channe
             SELECT * FROM messages m WHERE m.channel_id = k.channel_id AND m.status IN ('queued', 'sending')
             AND (m.not_before IS NULL OR m.not_before <= k.now OR m.status = 'sending')
             AND NOT EXISTS (SELECT 1 FROM messages e WHERE e.channel_id = m.channel_id AND e.chat_id = m.chat_id
-              AND e.id < m.id AND e.status IN ('queued', 'sending'))
+              AND e.id < m.id AND e.status IN ('queued', 'sending')
+              AND (m.source = 'ai' AND m.not_before IS NOT NULL OR e.source <> 'ai' OR e.not_before IS NULL
+                OR e.not_before <= k.now))
             ORDER BY m.id LIMIT 1
           ) m`
       }),
       Effect.orDie
     )
-    /** When the first of those that wait for a moment may be tried. */
+    /** When the first of those that wait for a later moment may be tried. */
     const nextMoment = Effect.fn("MessageRepo.nextMoment")(
       SqlSchema.findOne({
-        Request: ChannelId,
+        Request: Schema.Struct({ channelId: ChannelId, now: Schema.DateTimeUtcFromDate }),
         Result: Schema.Struct({ notBefore: Schema.DateTimeUtcFromDate }),
-        execute: (channelId) => sql`
+        execute: ({ channelId, now }) => sql`
           SELECT not_before FROM messages WHERE channel_id = ${channelId} AND status IN ('queued', 'sending')
-          AND not_before IS NOT NULL ORDER BY not_before LIMIT 1`
+          AND not_before > ${now} ORDER BY not_before LIMIT 1`
       }),
       Effect.map(Option.map(({ notBefore }) => notBefore)),
       Effect.orDie
@@ -248,18 +232,16 @@ export class MessageRepo extends Effect.Service<MessageRepo>()("gatehouse/channe
      * out where another row has it: the platform may have shown the message without the id that we gave it.
      */
     const markSent = Effect.fn("MessageRepo.markSent")(
-      (sent: ReadonlyArray<{ readonly id: MessageId } & SentMessage>) =>
-        Effect.flatMap(
-          encodeSent(sent),
-          (text) => sql`/* prepared: messages_mark_sent */
-            UPDATE messages m SET status = 'sent', error = NULL, chat_id = n."chatId", timestamp = n.timestamp,
-              platform_message_id = CASE WHEN NOT EXISTS (
-                SELECT 1 FROM messages o WHERE o.id <> m.id AND o.channel_id = m.channel_id AND o.chat_id = n."chatId"
-                AND o.platform_message_id = n."platformMessageId") THEN n."platformMessageId" END
-            FROM json_to_recordset(${text}::json) AS n (id uuid, "chatId" text, "platformMessageId" text,
-              timestamp timestamptz)
-            WHERE m.id = n.id AND m.status IN ('queued', 'sending') RETURNING m.id`
-        ),
+      (sent: ReadonlyArray<{ readonly id: MessageId } & SentMessage>) => sql`/* prepared: messages_mark_sent */
+        UPDATE messages m SET status = 'sent', error = NULL, chat_id = n.chat_id, timestamp = n.timestamp,
+          platform_message_id = CASE WHEN NOT EXISTS (
+            SELECT 1 FROM messages o WHERE o.id <> m.id AND o.channel_id = m.channel_id AND o.chat_id = n.chat_id
+            AND o.platform_message_id = n.platform_message_id) THEN n.platform_message_id END
+        FROM unnest(${sent.map(({ id }) => id)}::uuid[], ${sent.map(({ chatId }) => chatId)}::text[],
+          ${sent.map(({ platformMessageId }) => platformMessageId)}::text[],
+          ${sent.map(({ timestamp }) => DateTime.formatIso(timestamp))}::timestamptz[]
+        ) AS n (id, chat_id, platform_message_id, timestamp)
+        WHERE m.id = n.id AND m.status IN ('queued', 'sending') RETURNING m.id`,
       Effect.flatMap(Schema.decodeUnknown(Ids)),
       Effect.map((rows) => new Set(rows.map(({ id }) => id))),
       Effect.orDie
@@ -276,7 +258,6 @@ export class MessageRepo extends Effect.Service<MessageRepo>()("gatehouse/channe
       insert,
       byId,
       byIds,
-      texts,
       remove,
       ownAmong,
       page,

@@ -21,6 +21,8 @@ export interface NewMessage {
   readonly to: string
   readonly body: string
   readonly source: "api" | "ai"
+  /** It is not tried before. */
+  readonly notBefore?: DateTime.Utc
 }
 
 /** Other apps give their messages ids of other kinds. */
@@ -143,7 +145,7 @@ export class Messages extends Context.Tag("gatehouse/channel/Messages")<
             Effect.map(nextId, (id) => rowOf(channel, message, id))
           )
           const createdAt = yield* DateTime.now
-          const isNew = yield* repo.insert(rows.map((row) => ({ ...row, createdAt })))
+          const isNew = yield* repo.insert(rows.map((message) => ({ message, createdAt })))
           const stored = rows.filter(({ id }) => isNew.has(id))
           const names = new Map(foreign.map(({ chatId, chatName }) => [chatId, chatName]))
           const ofChats = Object.values(Array.groupBy(stored, ({ chatId }) => chatId))
@@ -159,7 +161,7 @@ export class Messages extends Context.Tag("gatehouse/channel/Messages")<
           yield* publish([...created, ...told])
           const incoming = stored.filter(({ direction }) => direction === "incoming")
           yield* replies.request(incoming.map(({ chatId, id }) => ({ accountId: channel.id, chatId, messageId: id })))
-          yield* Effect.forEach(stored, count, { discard: true })
+          yield* count(stored)
           return isNextDue || incoming.length > 0
         },
         (effect) => outbox.transaction(effect),
@@ -169,28 +171,32 @@ export class Messages extends Context.Tag("gatehouse/channel/Messages")<
       const queueAll = Effect.fn("Messages.queueAll")(function* (inputs: ReadonlyArray<NewMessage>) {
         const now = yield* DateTime.now
         const found = yield* chats.addressed(inputs.map(({ channelId, to: chatId }) => ({ channelId, chatId })))
-        const queued = Array.zipWith(inputs, found, ({ body, channelId, id, source, to }, { chatId, name, type }) =>
-          Message.make(
-            {
-              id,
-              channelId,
-              chatId,
-              chatType: type ?? "private",
-              platformMessageId: Option.none(),
-              direction: "outgoing",
-              type: "text",
-              sender: Option.none(),
-              recipient: type === null ? Option.some(to.replace(/^pbuser:/, "")) : name,
-              body,
-              status: "queued",
-              error: Option.none(),
-              source,
-              timestamp: now
-            },
-            true
-          )
+        const queued = Array.zipWith(
+          inputs,
+          found,
+          ({ body, channelId, id, notBefore, source, to }, { chatId, name, type }) =>
+            Message.make(
+              {
+                id,
+                channelId,
+                chatId,
+                chatType: type ?? "private",
+                platformMessageId: Option.none(),
+                direction: "outgoing",
+                type: "text",
+                sender: Option.none(),
+                recipient: type === null ? Option.some(to.replace(/^pbuser:/, "")) : name,
+                body,
+                status: "queued",
+                error: Option.none(),
+                source,
+                notBefore: Option.fromNullable(notBefore),
+                timestamp: now
+              },
+              true
+            )
         )
-        const isNew = yield* repo.insert(queued.map((message) => ({ ...message, createdAt: now })))
+        const isNew = yield* repo.insert(queued.map((message) => ({ message, createdAt: now })))
         return yield* Effect.forEach(queued, (message) =>
           isNew.has(message.id) ? Effect.succeed(message) : Effect.flatMap(repo.byId(message.id), Effect.orDie)
         )

@@ -1,4 +1,4 @@
-import { Context, type DateTime, Effect, Layer } from "effect"
+import { Context, type DateTime, Duration, Effect, Layer } from "effect"
 import { together } from "../kit/Together.ts"
 import { LastLook } from "../reply/LastLook.ts"
 import { Outbox } from "../webhook/Outbox.ts"
@@ -10,8 +10,9 @@ interface Sending {
   readonly at: DateTime.Utc
 }
 
-/** Replies that are judged by one transaction. */
+/** Replies that are judged by one transaction, and how long it waits for others while there are several. */
 const judgedAtOnce = 64
+const gathering = Duration.millis(20)
 
 /** The last look at a message before the platform is asked. */
 export class SendGate extends Context.Tag("gatehouse/channel/SendGate")<
@@ -44,7 +45,7 @@ export class SendGate extends Context.Tag("gatehouse/channel/SendGate")<
         (effect) => outbox.transaction(effect),
         Effect.orDie
       )
-      const judge = yield* together(judgedAtOnce, judged)
+      const judge = yield* together(judgedAtOnce, judged, gathering)
 
       return SendGate.of({
         begin: (unsent, at) =>

@@ -21,7 +21,7 @@ export class SendQueue extends Context.Tag("gatehouse/channel/SendQueue")<
     /** One that is `sending` may be on the platform already: nobody has heard its answer. */
     readonly next: (id: ChannelId, now: DateTime.Utc) => Effect.Effect<Option.Option<Unsent>>
     /** The moment that the first of the waiting messages waits for. */
-    readonly nextMoment: (id: ChannelId) => Effect.Effect<Option.Option<DateTime.Utc>>
+    readonly nextMoment: (id: ChannelId, now: DateTime.Utc) => Effect.Effect<Option.Option<DateTime.Utc>>
     /** The earlier sends that decide when this one may be. */
     readonly marks: (message: Message, pacing: Pacing) => Effect.Effect<Marks>
     /** The platform refused it for now: it keeps its place. */
@@ -54,7 +54,7 @@ export class SendQueue extends Context.Tag("gatehouse/channel/SendQueue")<
 
       return SendQueue.of({
         next: (channelId, now) => next({ channelId, now }),
-        nextMoment: repo.nextMoment,
+        nextMoment: (channelId, now) => repo.nextMoment({ channelId, now }),
         marks: ({ channelId, id }, pacing) => repo.marks(channelId, id, pacing),
         putBack: ({ id }) => Effect.asVoid(repo.move(id, "queued", Option.none())),
         defer: ({ channelId, id }, until, what) =>

@@ -12,8 +12,15 @@ export interface Noted {
   readonly sent: SentMessage
 }
 
-export const count = (message: Message) =>
-  Metric.increment(Metric.tagged(Metric.tagged(messageCount, "direction", message.direction), "source", message.source))
+export const count = (messages: ReadonlyArray<Message>) =>
+  Effect.forEach(
+    Object.values(Array.groupBy(messages, ({ direction, source }) => `${direction} ${source}`)),
+    (of) => {
+      const ofDirection = Metric.tagged(messageCount, "direction", of[0].direction)
+      return Metric.incrementBy(Metric.tagged(ofDirection, "source", of[0].source), of.length)
+    },
+    { discard: true }
+  )
 
 /** Outgoing messages that the platform has: noted once, with their event and with the reply that they belong to. */
 export class SentMessages extends Context.Tag("gatehouse/channel/SentMessages")<
@@ -66,7 +73,7 @@ export class SentMessages extends Context.Tag("gatehouse/channel/SentMessages")<
           data: messageItem(message)
         }))
         yield* publish([...created, ...sent])
-        yield* Effect.forEach(messages, count, { discard: true })
+        yield* count(messages)
         const ai = messages.filter(({ source }) => source === "ai").map(({ id }) => id)
         return ai.length === 0 ? new Map<string, string>() : yield* replies.sent(ai)
       })

@@ -1,5 +1,5 @@
 import { SqlClient, SqlSchema } from "@effect/sql"
-import { type DateTime, Effect, Option, Schema } from "effect"
+import { DateTime, Effect, Option, Schema } from "effect"
 import { firstIdAt } from "../kit/Id.ts"
 import { AiLog, AiLogId, AiLogStatus } from "./domain/AiLog.ts"
 
@@ -15,10 +15,25 @@ const Chat = Schema.Struct({ accountId: Schema.String, chatId: Schema.String })
 const Count = Schema.Struct({ count: Schema.Int })
 const Ids = Schema.Array(Schema.Struct({ id: AiLogId }))
 
-const Move = Schema.Struct({ ...AiLog.fields, was: AiLogStatus, wasReplyMessageId: Schema.NullOr(Schema.String) })
-const encodeMoves = Schema.encode(
-  Schema.parseJson(Schema.Array(Move.omit("createdAt", "accountId", "chatId", "messageId")))
-)
+interface Move {
+  readonly from: AiLog
+  readonly to: AiLog
+}
+/** As `ai_logs_move` reads it. Written out: a schema would cost more than the statement, twice for every reply. */
+const moveOf = ({ from, to }: Move) => ({
+  id: from.id,
+  was: from.status,
+  wasReplyMessageId: Option.getOrNull(from.replyMessageId),
+  status: to.status,
+  reason: Option.getOrNull(to.reason),
+  replyMessageId: Option.getOrNull(to.replyMessageId),
+  modelName: Option.getOrNull(to.modelName),
+  promptTokens: Option.getOrNull(to.promptTokens),
+  completionTokens: Option.getOrNull(to.completionTokens),
+  latencyMs: Option.getOrNull(to.latencyMs),
+  reply: Option.getOrNull(to.reply),
+  detail: Option.getOrNull(to.detail)
+})
 
 export class AiLogRepo extends Effect.Service<AiLogRepo>()("gatehouse/reply/AiLogRepo", {
   effect: Effect.gen(function* () {
@@ -31,10 +46,13 @@ export class AiLogRepo extends Effect.Service<AiLogRepo>()("gatehouse/reply/AiLo
           readonly accountId: string
           readonly chatId: string
           readonly messageId: string
-          readonly status: AiLogStatus
-          readonly createdAt: Date
-        }>
-      ) => sql`INSERT INTO ai_logs ${sql.insert(rows)}`,
+        }>,
+        at: DateTime.Utc
+      ) => sql`/* prepared: ai_logs_insert */
+        INSERT INTO ai_logs (id, account_id, chat_id, message_id, status, created_at)
+        SELECT *, 'pending', ${DateTime.toDateUtc(at)}::timestamptz
+        FROM unnest(${rows.map(({ id }) => id)}::uuid[], ${rows.map(({ accountId }) => accountId)}::uuid[],
+          ${rows.map(({ chatId }) => chatId)}::text[], ${rows.map(({ messageId }) => messageId)}::uuid[])`,
       Effect.asVoid,
       Effect.orDie
     )
@@ -64,26 +82,15 @@ export class AiLogRepo extends Effect.Service<AiLogRepo>()("gatehouse/reply/AiLo
     )
     /** Writes new states over those that were read, and answers the ids of which nobody else was faster. */
     const move = Effect.fn("AiLogRepo.move")(
-      (moves: ReadonlyArray<{ readonly from: AiLog; readonly to: AiLog }>) =>
-        Effect.flatMap(
-          encodeMoves(
-            moves.map(({ from, to }) => ({
-              ...to,
-              id: from.id,
-              was: from.status,
-              wasReplyMessageId: Option.getOrNull(from.replyMessageId)
-            }))
-          ),
-          (text) => sql`/* prepared: ai_logs_move */
-            UPDATE ai_logs l SET status = n.status, reason = n.reason, reply_message_id = n."replyMessageId",
-              model_name = n."modelName", prompt_tokens = n."promptTokens", completion_tokens = n."completionTokens",
-              latency_ms = n."latencyMs", reply = n.reply, detail = n.detail
-            FROM json_to_recordset(${text}::json) AS n (id uuid, was text, "wasReplyMessageId" uuid, status text,
-              reason text, "replyMessageId" uuid, "modelName" text, "promptTokens" integer, "completionTokens" integer,
-              "latencyMs" integer, reply text, detail text)
-            WHERE l.id = n.id AND l.status = n.was AND l.reply_message_id IS NOT DISTINCT FROM n."wasReplyMessageId"
-            RETURNING l.id`
-        ),
+      (moves: ReadonlyArray<Move>) => sql`/* prepared: ai_logs_move */
+        UPDATE ai_logs l SET status = n.status, reason = n.reason, reply_message_id = n."replyMessageId",
+          model_name = n."modelName", prompt_tokens = n."promptTokens", completion_tokens = n."completionTokens",
+          latency_ms = n."latencyMs", reply = n.reply, detail = n.detail
+        FROM json_to_recordset(${JSON.stringify(moves.map(moveOf))}::json) AS n (id uuid, was text,
+          "wasReplyMessageId" uuid, status text, reason text, "replyMessageId" uuid, "modelName" text,
+          "promptTokens" integer, "completionTokens" integer, "latencyMs" integer, reply text, detail text)
+        WHERE l.id = n.id AND l.status = n.was AND l.reply_message_id IS NOT DISTINCT FROM n."wasReplyMessageId"
+        RETURNING l.id`,
       Effect.flatMap(Schema.decodeUnknown(Ids)),
       Effect.map((rows) => new Set(rows.map(({ id }) => id))),
       Effect.orDie

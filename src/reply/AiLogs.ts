@@ -74,11 +74,10 @@ export class AiLogs extends Context.Tag("gatehouse/reply/AiLogs")<
       const request = Effect.fn("AiLogs.request")(function* (messages: ReadonlyArray<IncomingMessage>) {
         if (messages.length === 0) return
         const now = yield* DateTime.now
-        const createdAt = DateTime.toDateUtc(now)
         const rows = yield* Effect.forEach(messages, (message) =>
-          Effect.map(nextId, (id) => ({ ...message, id: AiLogId.make(id), status: "pending" as const, createdAt }))
+          Effect.map(nextId, (id) => ({ ...message, id: AiLogId.make(id) }))
         )
-        yield* repo.insert(rows)
+        yield* repo.insert(rows, now)
         const chats = Array.map(
           Object.values(Array.groupBy(messages, ({ accountId, chatId }) => `${accountId} ${chatId}`)),
           (of) => ({ accountId: of[0].accountId, chatId: of[0].chatId, waiting: of.length })
@@ -94,8 +93,12 @@ export class AiLogs extends Context.Tag("gatehouse/reply/AiLogs")<
         }))
         const moved = yield* repo.move(all)
         const done = all.filter(({ from }) => moved.has(from.id))
-        for (const { to } of done) {
-          if (!to.isOpen) yield* Metric.increment(Metric.tagged(aiReplies, "outcome", to.status))
+        const ended = Array.groupBy(
+          done.filter(({ to }) => !to.isOpen),
+          ({ to }) => to.status
+        )
+        for (const [status, of] of Object.entries(ended)) {
+          yield* Metric.incrementBy(Metric.tagged(aiReplies, "outcome", status), of.length)
         }
         const timestamp = yield* DateTime.now
         const told = done.flatMap(({ event, to }) => Option.toArray(event).map((name) => ({ event: name, to })))

@@ -189,7 +189,7 @@ export class AiSettings extends Context.Tag("gatehouse/reply/AiSettings")<
       })
 
       const hold = Effect.fn("AiSettings.hold")(
-        (accountIds: ReadonlyArray<string>) => sql`
+        (accountIds: ReadonlyArray<string>) => sql`/* prepared: ai_settings_hold */
           SELECT pg_advisory_xact_lock_shared(hashtextextended(record, 0))
           FROM unnest(${[globalRecord, ...[...new Set(accountIds)].toSorted().map(accountRecord)]}::text[]) AS record`,
         Effect.asVoid,

@@ -2,7 +2,8 @@ import { Array, Clock, Context, DateTime, Duration, Effect, Either, Layer, Optio
 import { nextId } from "../kit/Id.ts"
 import { askModel } from "./AskModel.ts"
 import { type ChatAnswer, ChatModel, type ChatModelFailure } from "./ChatModel.ts"
-import { AiLog } from "./domain/AiLog.ts"
+import type { LogMove } from "./AiLogs.ts"
+import type { AiLog } from "./domain/AiLog.ts"
 import { typingTime } from "./domain/Conversation.ts"
 import { splitReply } from "./domain/LongReply.ts"
 import { Next } from "./domain/Next.ts"
@@ -23,15 +24,10 @@ const cutOff = "truncated"
 
 const atOnce = Effect.map(DateTime.now, (moment) => Next.At({ moment }))
 
-interface Generated {
-  readonly log: AiLog
-  readonly dueAt: DateTime.Utc
-}
-
 /**
  * The auto-reply flow (gateway specification, part 6) for one chat, over its durable job: choose a message, ask, wait,
- * type, hand over to the channel, which looks at the rules again. Every step ends in one transaction that moves reply and job and
- * tells the event, so a crash between any two steps goes on where it was, and nothing is done twice.
+ * hand over to the channel, which looks at the rules again when it has been typed. Every step ends in one transaction that
+ * moves reply and job and tells the event, so a crash between any two steps goes on where it was, and nothing is done twice.
  */
 export class AutoReply extends Context.Tag("gatehouse/reply/AutoReply")<
   AutoReply,
@@ -66,22 +62,62 @@ export class AutoReply extends Context.Tag("gatehouse/reply/AutoReply")<
       }: Question): Effect.Effect<ChatAnswer, ChatModelFailure> =>
         configured.settings.echoMode.value ? Effect.succeed(echo(message)) : askModel(model, configured, window)
 
-      /** Steps 3 to 5. None when there is nothing to send. */
-      const generate = Effect.fnUntraced(function* (question: Question) {
-        const { message, situation } = question
-        const { log } = message
+      /** The reply, part by part, for the channel to send when it has been typed. */
+      const handing = Effect.fnUntraced(function* ({ chatId }: AiLog, text: string) {
+        const typing = typingTime(text, yield* Random.next)
+        const notBefore = DateTime.addDuration(yield* DateTime.now, typing)
+        const messages = yield* Effect.forEach(splitReply(text, channel.longestText(chatId)), (body) =>
+          Effect.map(nextId, (id) => ({ id, body, notBefore }))
+        )
+        return { typing, messages, replyMessageId: Option.map(Array.head(messages), ({ id }) => id) }
+      })
+
+      /** The other side sees somebody type for as long as a person would. */
+      const typed = Effect.fnUntraced(function* ({ accountId, chatId }: AiLog, typing: Duration.Duration) {
+        let left = typing
+        while (Duration.greaterThan(left, Duration.zero)) {
+          yield* channel.typing(accountId, chatId, true)
+          const shown = Duration.min(left, typingShown)
+          yield* Effect.sleep(shown)
+          left = Duration.subtract(left, shown)
+        }
+        return Next.Sending()
+      })
+
+      /** Step 6 of a reply that was generated before. */
+      const deliver = Effect.fnUntraced(function* (log: AiLog) {
+        const { messages, replyMessageId, typing } = yield* handing(
+          log,
+          Option.getOrElse(log.reply, () => "")
+        )
+        const changes = { replyMessageId }
+        yield* writer.goOn({ from: log, changes, event: Option.none(), goesOnAt: Option.none(), messages })
+        return yield* typed(log, typing)
+      })
+
+      const handOff = ({ message: { body, log }, situation }: Question, step: LogMove, at: DateTime.Utc) =>
+        atomically(
+          Effect.gen(function* () {
+            yield* moved(step)
+            yield* tellManager(log, situation, "hand_off", "A person is asked for", [body])
+            yield* orOutrun(Effect.map(jobs.goOn([{ log, at: Option.some(at) }]), ({ size }) => size === 1))
+          })
+        )
+
+      /** Steps 3 to 6, as far as they go without a wait. */
+      const answer = Effect.fnUntraced(function* (question: Question) {
+        const { log } = question.message
         const startedAt = yield* Clock.currentTimeMillis
         const answered = yield* Effect.either(answerOf(question))
         const endedAt = yield* Clock.currentTimeMillis
         if (Either.isLeft(answered)) {
           const { kind, message: words } = answered.left
           yield* atomically(failed(log, kind, Option.some(words)))
-          return Option.none<Generated>()
+          return yield* atOnce
         }
         const { completionTokens, isCutOff, model: modelName, promptTokens } = answered.right
-        const { managerAlerts, replyDelaySeconds } = situation.configured.settings
+        const { managerAlerts, replyDelaySeconds } = question.situation.configured.settings
         const { isHandOff, text } = spokenReply(answered.right, managerAlerts.value.enabled)
-        const dueAt = DateTime.unsafeMake(endedAt + replyDelaySeconds.value * 1000)
         const changes = {
           status: text === "" ? ("failed" as const) : ("generated" as const),
           reason:
@@ -96,63 +132,19 @@ export class AutoReply extends Context.Tag("gatehouse/reply/AutoReply")<
           yield* atomically(
             Effect.zipRight(moved({ from: log, changes, event: Option.some("ai.reply.failed") }), end(log))
           )
-          return Option.none<Generated>()
+          return yield* atOnce
         }
-        const step = {
-          from: log,
-          changes,
-          event: Option.some("ai.reply.generated" as const),
-          goesOnAt: Option.some(dueAt),
-          messages: []
+        const step = { from: log, changes, event: Option.some("ai.reply.generated" as const) }
+        if (isHandOff || replyDelaySeconds.value > 0) {
+          const moment = DateTime.unsafeMake(endedAt + replyDelaySeconds.value * 1000)
+          yield* isHandOff
+            ? handOff(question, step, moment)
+            : writer.goOn({ ...step, goesOnAt: Option.some(moment), messages: [] })
+          return Next.At({ moment })
         }
-        yield* isHandOff
-          ? atomically(
-              Effect.gen(function* () {
-                yield* moved(step)
-                yield* tellManager(log, situation, "hand_off", "A person is asked for", [message.body])
-                yield* orOutrun(Effect.map(jobs.goOn([{ log, at: step.goesOnAt }]), ({ size }) => size === 1))
-              })
-            )
-          : writer.goOn(step)
-        return Option.some({ log: AiLog.make({ ...log, ...changes }, true), dueAt })
-      })
-
-      /** Step 6, first half: the other side sees somebody type for as long as a person would. */
-      const type = Effect.fnUntraced(function* ({ accountId, chatId, reply }: AiLog) {
-        const text = Option.getOrElse(reply, () => "")
-        let left = typingTime(text, yield* Random.next)
-        while (Duration.greaterThan(left, Duration.zero)) {
-          yield* channel.typing(accountId, chatId, true)
-          const shown = Duration.min(left, typingShown)
-          yield* Effect.sleep(shown)
-          left = Duration.subtract(left, shown)
-        }
-      })
-
-      /** Step 6, second half: the reply is the channel's to send, part by part, which looks at the rules again. */
-      const hand = Effect.fnUntraced(function* (log: AiLog) {
-        const text = Option.getOrElse(log.reply, () => "")
-        const messages = yield* Effect.forEach(splitReply(text, channel.longestText(log.chatId)), (body) =>
-          Effect.map(nextId, (id) => ({ id, body }))
-        )
-        yield* writer.goOn({
-          from: log,
-          changes: { replyMessageId: Option.map(Array.head(messages), ({ id }) => id) },
-          event: Option.none(),
-          goesOnAt: Option.none(),
-          messages
-        })
-        return Next.Sending()
-      })
-
-      const deliver = (log: AiLog) => Effect.zipRight(type(log), hand(log))
-
-      const answer = Effect.fnUntraced(function* (question: Question) {
-        const generated = yield* generate(question)
-        if (Option.isNone(generated)) return yield* atOnce
-        const { dueAt, log } = generated.value
-        const isDue = DateTime.lessThanOrEqualTo(dueAt, yield* DateTime.now)
-        return isDue ? yield* deliver(log) : Next.At({ moment: dueAt })
+        const { messages, replyMessageId, typing } = yield* handing(log, text)
+        yield* writer.goOn({ ...step, changes: { ...changes, replyMessageId }, goesOnAt: Option.none(), messages })
+        return yield* typed(log, typing)
       })
 
       const take = Step.$match({

@@ -27,10 +27,21 @@ export interface ReplyMessage {
   readonly accountId: string
   readonly to: string
   readonly body: string
+  /** It is not sent before. */
+  readonly notBefore?: DateTime.Utc
+}
+
+export interface MessageKey extends ChatKey {
+  readonly messageId: string
+}
+
+/** A message that waits for its answer, and its chat: none of what is gone. */
+export interface Answerable {
+  readonly chat: Option.Option<ReplyChat>
+  readonly message: Option.Option<TriggeringMessage>
 }
 
 export interface TriggeringMessage {
-  readonly id: string
   readonly type: MessageType
   readonly body: string
   readonly writtenAt: DateTime.Utc
@@ -43,11 +54,11 @@ export interface TriggeringMessage {
 export class ReplyChannel extends Context.Tag("gatehouse/reply/ReplyChannel")<
   ReplyChannel,
   {
-    /** In the order of what is asked for. */
-    readonly chats: (keys: ReadonlyArray<ChatKey>) => Effect.Effect<ReadonlyArray<Option.Option<ReplyChat>>>
+    readonly chat: (key: ChatKey) => Effect.Effect<Option.Option<ChatLayer>>
     /** Keeps chats as they are until the caller's transaction ends: changes wait for it. */
     readonly hold: (keys: ReadonlyArray<ChatKey>) => Effect.Effect<void>
-    readonly messages: (ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<TriggeringMessage>>
+    /** In the order of what is asked for. */
+    readonly answerable: (keys: ReadonlyArray<MessageKey>) => Effect.Effect<ReadonlyArray<Answerable>>
     /** For each question the last messages of a chat up to and with one of them, else all, oldest first. */
     readonly windows: (
       asked: ReadonlyArray<ConversationAsked>

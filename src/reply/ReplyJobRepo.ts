@@ -39,7 +39,10 @@ export class ReplyJobRepo extends Effect.Service<ReplyJobRepo>()("gatehouse/repl
      * several jobs does so in one order.
      */
     const arrive = Effect.fn("ReplyJobRepo.arrive")(
-      (chats: ReadonlyArray<{ accountId: string; chatId: string; waiting: number }>, now: DateTime.Utc) => sql`
+      (
+        chats: ReadonlyArray<{ accountId: string; chatId: string; waiting: number }>,
+        now: DateTime.Utc
+      ) => sql`/* prepared: reply_jobs_arrive */
         INSERT INTO reply_jobs AS job (account_id, chat_id, waiting, due_at)
         SELECT k.account_id, k.chat_id, k.waiting, ${DateTime.toDateUtc(now)}::timestamptz
         FROM unnest(${chats.map(({ accountId }) => accountId)}::uuid[], ${chats.map(({ chatId }) => chatId)}::text[],
@@ -74,7 +77,7 @@ export class ReplyJobRepo extends Effect.Service<ReplyJobRepo>()("gatehouse/repl
       SqlSchema.findAll({
         Request: Schema.Array(Schema.String),
         Result: Schema.Struct({ accountId: Schema.String }),
-        execute: (accountIds) => sql`
+        execute: (accountIds) => sql`/* prepared: reply_jobs_due_among */
           SELECT DISTINCT account_id FROM reply_jobs WHERE account_id = ANY(${accountIds}::uuid[]) AND due_at IS NOT NULL`
       }),
       Effect.orDie

@@ -2,7 +2,7 @@ import { Context, Data, type DateTime, Duration, Effect, Layer, Option } from "e
 import { together } from "../kit/Together.ts"
 import { Outbox } from "../webhook/Outbox.ts"
 import { AiLogs, type LogMove } from "./AiLogs.ts"
-import { ReplyChannel } from "./ReplyChannel.ts"
+import { ReplyChannel, type ReplyMessage } from "./ReplyChannel.ts"
 import { ReplyJobRepo } from "./ReplyJobRepo.ts"
 
 /** Another worker was faster: nothing was written, the job is looked at anew. */
@@ -11,8 +11,8 @@ export class Outrun extends Data.TaggedError("Outrun")<{}> {}
 /** A step of a reply that is under way: what its log becomes, and when it goes on; none: when its messages are sent. */
 export interface ReplyStep extends LogMove {
   readonly goesOnAt: Option.Option<DateTime.Utc>
-  /** What the channel is to send, in order. */
-  readonly messages: ReadonlyArray<{ readonly id: string; readonly body: string }>
+  /** What the channel is to send, in order, and when. */
+  readonly messages: ReadonlyArray<Pick<ReplyMessage, "id" | "body" | "notBefore">>
 }
 
 /** Replies that are written by one transaction. */

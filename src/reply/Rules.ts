@@ -3,7 +3,7 @@ import { AiLogRepo } from "./AiLogRepo.ts"
 import { AiSettings, type Configured } from "./AiSettings.ts"
 import type { AiLog } from "./domain/AiLog.ts"
 import type { ChatSituation, MessageSituation } from "./domain/Eligibility.ts"
-import { type ChatKey, ReplyChannel, type ReplyChat, type TriggeringMessage } from "./ReplyChannel.ts"
+import { type Answerable, ReplyChannel, type ReplyChat, type TriggeringMessage } from "./ReplyChannel.ts"
 
 const hour = Duration.hours(1)
 
@@ -35,11 +35,9 @@ const gone: ReplyChat = {
   humanWroteAt: Option.none()
 }
 
-const waitingOf = (log: AiLog, message: TriggeringMessage | undefined): Waiting => ({
+const waitingOf = (log: AiLog, message: Option.Option<TriggeringMessage>): Waiting => ({
   log,
-  body: message?.body ?? "",
-  type: message?.type ?? "unsupported",
-  writtenAt: message?.writtenAt ?? log.createdAt,
+  ...Option.getOrElse(message, () => ({ body: "", type: "unsupported" as const, writtenAt: log.createdAt })),
   arrivedAt: log.createdAt
 })
 
@@ -64,15 +62,17 @@ export class Rules extends Context.Tag("gatehouse/reply/Rules")<
       const settings = yield* AiSettings
       const channel = yield* ReplyChannel
 
-      const situations = Effect.fn("Rules.situations")(function* (keys: ReadonlyArray<ChatKey>) {
+      const situations = Effect.fn("Rules.situations")(function* (
+        of: ReadonlyArray<AiLog>,
+        found: ReadonlyArray<Answerable>
+      ) {
         const now = yield* DateTime.now
-        const found = yield* channel.chats(keys)
-        const chats = keys.map((key, nth) => ({
-          ...key,
-          chat: Option.getOrElse(Option.flatten(Array.get(found, nth)), () => gone)
+        const chats = Array.zipWith(of, found, ({ accountId }, { chat }) => ({
+          accountId,
+          chat: Option.getOrElse(chat, () => gone)
         }))
         const configured = yield* settings.configuredAll(chats)
-        const counts = yield* logs.sentSince(keys, DateTime.subtractDuration(now, hour))
+        const counts = yield* logs.sentSince(of, DateTime.subtractDuration(now, hour))
         return chats.map(({ chat }, nth): Situation => {
           const ours = Array.unsafeGet(configured, nth)
           const { humanWroteAt, isBlocked, type: chatType } = chat
@@ -82,16 +82,13 @@ export class Rules extends Context.Tag("gatehouse/reply/Rules")<
         })
       })
 
-      const read = Effect.fn("Rules.read")(function* (of: ReadonlyArray<AiLog>) {
-        const messages = yield* channel.messages(of.map(({ messageId }) => messageId))
-        const byId = new Map(messages.map((message) => [message.id, message]))
-        return of.map((log) => waitingOf(log, byId.get(log.messageId)))
-      })
+      const waiting = (of: ReadonlyArray<AiLog>, found: ReadonlyArray<Answerable>) =>
+        Array.zipWith(of, found, (log, { message }) => waitingOf(log, message))
 
       const judged = Effect.fn("Rules.judged")(function* (of: ReadonlyArray<AiLog>) {
-        const messages = yield* read(of)
-        const all = yield* situations(of)
-        return Array.zipWith(all, messages, (situation, message) => ({ situation, message }))
+        const found = yield* channel.answerable(of)
+        const all = yield* situations(of, found)
+        return Array.zipWith(all, waiting(of, found), (situation, message) => ({ situation, message }))
       })
 
       const held = Effect.fn("Rules.held")(function* (of: ReadonlyArray<AiLog>) {
@@ -100,7 +97,11 @@ export class Rules extends Context.Tag("gatehouse/reply/Rules")<
         return yield* judged(of)
       })
 
-      return Rules.of({ of: judged, held, waiting: read })
+      return Rules.of({
+        of: judged,
+        held,
+        waiting: (of) => Effect.map(channel.answerable(of), (found) => waiting(of, found))
+      })
     })
   )
 }

@@ -40,12 +40,9 @@ export class TrialReply extends Context.Tag("gatehouse/reply/TrialReply")<
       const channel = yield* ReplyChannel
       const model = yield* ChatModel
 
-      const chatOf = (accountId: string, chatId: string) =>
-        Effect.map(channel.chats([{ accountId, chatId }]), ([found]) => Option.flatten(Option.fromNullable(found)))
-
       const configuredFor = Effect.fn("TrialReply.configuredFor")(function* ({ accountId, chatId }: TrialInput) {
-        const named = Option.all([accountId, chatId])
-        const found = Option.isNone(named) ? Option.none() : yield* chatOf(...named.value)
+        const named = Option.all({ accountId, chatId })
+        const found = Option.isNone(named) ? Option.none() : yield* channel.chat(named.value)
         if (Option.isSome(chatId) && Option.isNone(found)) return yield* new TrialChatNotFound()
         return yield* settings.configured(
           accountId,

@@ -26,8 +26,8 @@ const blocked = (gate: { readonly waiting: Effect.Effect<number> }) =>
 const replySteps = [
   { table: "messages", on: "INSERT", when: "NEW.direction = 'incoming'" },
   { table: "ai_logs", on: "INSERT" },
-  { table: "ai_logs", on: "UPDATE", when: "NEW.status = 'generated' AND NEW.reply_message_id IS NULL" },
-  { table: "ai_logs", on: "UPDATE", when: "NEW.status = 'generated' AND NEW.reply_message_id IS NOT NULL" },
+  { table: "ai_logs", on: "UPDATE", when: "NEW.status = 'generated'" },
+  { table: "messages", on: "INSERT", when: "NEW.source = 'ai'" },
   { table: "messages", on: "UPDATE", when: "NEW.status = 'sending'" },
   { table: "messages", on: "UPDATE", when: "NEW.status = 'sent'" },
   { table: "ai_logs", on: "UPDATE", when: "NEW.status = 'sent'" },

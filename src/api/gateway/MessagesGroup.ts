@@ -27,7 +27,8 @@ export const Message = Schema.Struct({
   error: Schema.NullOr(Schema.String),
   source: MessageSource,
   not_before: Schema.NullOr(Timestamp).annotations({
-    description: "A queued message waits until then: a cap of the account's pacing is reached, or sending is frozen"
+    description:
+      "A queued message waits until then: a cap of the account's pacing is reached, sending is frozen, or a reply of the AI is being typed"
   }),
   timestamp: Timestamp
 }).annotations({

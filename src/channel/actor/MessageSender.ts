@@ -106,8 +106,8 @@ export const messageSender = Effect.fn("MessageSender")(function* (
   })
 
   /** Nothing may be tried: until the first moment that something waits for, or until there is something new. */
-  const idle = Effect.gen(function* () {
-    const moment = yield* queue.nextMoment(id)
+  const idle = Effect.fnUntraced(function* (now: DateTime.Utc) {
+    const moment = yield* queue.nextMoment(id, now)
     const news = Queue.take(roused)
     if (Option.isNone(moment)) return yield* news
     yield* Effect.timeoutOption(news, yield* until(moment))
@@ -119,7 +119,7 @@ export const messageSender = Effect.fn("MessageSender")(function* (
     if (Option.isNone(opened)) return false
     const now = yield* DateTime.now
     const next = yield* queue.next(id, now)
-    if (Option.isNone(next)) return yield* Effect.as(idle, true)
+    if (Option.isNone(next)) return yield* Effect.as(idle(now), true)
     const { frozenUntil, pausedUntil } = opened.value.channel
     const restsUntil = latestOf([frozenUntil, pausedUntil])
     if (isAhead(restsUntil, now)) {

@@ -38,8 +38,7 @@ export const replySender = Effect.fn("ReplySender")(function* (
 
   const goesOn = Effect.fnUntraced(function* (chatId: string, next: Next) {
     const wasPassedOver = passedOver.delete(chatId)
-    if (next._tag === "Idle" && wasPassedOver) return yield* calls.chat(chatId)
-    if (next._tag !== "At") return
+    if (next._tag !== "At") return wasPassedOver ? yield* calls.chat(chatId) : undefined
     const now = yield* Clock.currentTimeMillis
     const at = DateTime.toEpochMillis(next.moment)
     if (at <= now) return yield* calls.chat(chatId)

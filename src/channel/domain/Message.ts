@@ -27,7 +27,7 @@ export class Message extends Schema.Class<Message>("Message")({
   status: MessageStatus,
   error: Schema.OptionFromNullOr(Schema.String),
   source: MessageSource,
-  /** A queued message is not tried before: a cap is reached, or sending rests. */
+  /** A queued message is not tried before: a cap is reached, sending rests, or it is being typed. */
   notBefore: Schema.propertySignature(Schema.OptionFromNullOr(Schema.DateTimeUtcFromDate)).pipe(
     Schema.withConstructorDefault(() => Option.none())
   ),

@@ -2,7 +2,9 @@ import { assert, layer } from "@effect/vitest"
 import { deepStrictEqual } from "@effect/vitest/utils"
 import { Clock, DateTime, Duration, Effect, Layer, Option, Redacted } from "effect"
 import { ChannelSessions } from "../../../src/channel/ChannelSessions.ts"
+import { ChannelWaker } from "../../../src/channel/ChannelWaker.ts"
 import type { ChannelId } from "../../../src/channel/domain/Channel.ts"
+import { SendQueue } from "../../../src/channel/SendQueue.ts"
 import { TypingSigns } from "../../../src/channel/TypingSigns.ts"
 import { AiSettings } from "../../../src/reply/AiSettings.ts"
 import * as TestDatabase from "../../support/TestDatabase.ts"
@@ -86,6 +88,36 @@ layer(TestDatabase.layer)("a message is answered", (it) => {
       const [first = 0, second = 0] = shown
       assert.strictEqual(shown.length, 2)
       assert.strictEqual(second - first, 8_000)
+    })
+  })
+
+  it.effect("and the next one at once, though the channel sent the reply before it was typed", () => {
+    const world = new Life.World()
+    world.reply = () => "With the greatest pleasure. ".repeat(20)
+    return Effect.gen(function* () {
+      yield* noon
+      const { id } = yield* Effect.provide(answering, Life.layer(world))
+      const now = DateTime.formatIso(yield* DateTime.now)
+      world.write("1", "Are you open today?", now)
+      world.write("1", "And tomorrow?", now)
+      const { start, waker } = Life.hearing()
+      yield* Effect.gen(function* () {
+        const settings = yield* AiSettings
+        const queue = yield* SendQueue
+        const { wake } = yield* ChannelWaker
+        yield* settings.putAccount(id, { replyDelaySeconds: 0 }, Option.none())
+        yield* start(id, { pollInterval })
+        yield* passUntil(
+          Effect.map(
+            Effect.flatMap(DateTime.now, (at) => queue.nextMoment(id, at)),
+            Option.isSome
+          )
+        )
+        const [isSent, isNextAsked] = [() => world.sent.length === 1, () => world.asked.length === 2]
+        const released = Effect.zipRight(queue.release(id), wake(id))
+        assert.isTrue(yield* passUntil(Effect.map(released, isSent), 5))
+        assert.isTrue(yield* passUntil(Effect.sync(isNextAsked), 15))
+      }).pipe(Effect.scoped, Effect.provide(Life.layer(world, new Mortal(Infinity), waker)))
     })
   })
 

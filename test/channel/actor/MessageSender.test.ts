@@ -1,11 +1,11 @@
 import { assert, layer } from "@effect/vitest"
 import { deepStrictEqual } from "@effect/vitest/utils"
-import { Effect, Fiber, Option, Queue } from "effect"
+import { DateTime, Effect, Fiber, Option, Queue } from "effect"
 import { messageSender } from "../../../src/channel/actor/MessageSender.ts"
 import { Channels } from "../../../src/channel/Channels.ts"
 import type { Channel } from "../../../src/channel/domain/Channel.ts"
 import { MessageId } from "../../../src/channel/domain/Message.ts"
-import { Messages } from "../../../src/channel/Messages.ts"
+import { Messages, type NewMessage } from "../../../src/channel/Messages.ts"
 import { TextMessages } from "../../../src/channel/TextMessages.ts"
 import { nextId } from "../../../src/kit/Id.ts"
 import { PlatformB } from "../../../src/platform/Platform.ts"
@@ -14,9 +14,10 @@ import * as Life from "../Life.ts"
 import { noon, pass, passUntil } from "../Passing.ts"
 import { told } from "../ToldEvents.ts"
 
-const queue = Effect.fn(function* (channel: Channel, to: string, body: string) {
+const queue = Effect.fn(function* (channel: Channel, to: string, body: string, more: Partial<NewMessage> = {}) {
   const messages = yield* Messages
-  return yield* messages.queue({ id: MessageId.make(yield* nextId), channelId: channel.id, to, body, source: "api" })
+  const id = MessageId.make(yield* nextId)
+  return yield* messages.queue({ id, channelId: channel.id, to, body, source: "api", ...more })
 })
 
 const sending = Effect.gen(function* () {
@@ -51,6 +52,26 @@ layer(TestDatabase.layer)("MessageSender", (it) => {
         events.map(({ data }) => data["body"]),
         ["one", "two", "three"]
       )
+    }).pipe(Effect.provide(Life.layer(world)))
+  })
+
+  it.effect("does not keep what is to be sent at once waiting for a reply that is being typed", () => {
+    const world = new Life.World()
+    return Effect.gen(function* () {
+      const { channel, start } = yield* sending
+      const notBefore = DateTime.addDuration(yield* DateTime.now, "2 minutes")
+      yield* queue(channel, "pb:1", "reply", { source: "ai", notBefore })
+      yield* queue(channel, "pb:1", "its second part", { source: "ai", notBefore })
+      yield* queue(channel, "pb:1", "by a person")
+      yield* queue(channel, "pb:1", "asked for", { source: "ai" })
+      yield* start
+      yield* passUntil(Effect.sync(() => world.sent.length === 2))
+      deepStrictEqual(sentBodies(world), ["by a person", "asked for"])
+      yield* passUntil(
+        Effect.sync(() => world.sent.length === 4),
+        180
+      )
+      deepStrictEqual(sentBodies(world), ["by a person", "asked for", "reply", "its second part"])
     }).pipe(Effect.provide(Life.layer(world)))
   })
 
