@@ -1,7 +1,8 @@
 import { PgClient } from "@effect/sql-pg"
 import { Context, Data, Effect, Layer, Redacted, Schema, String } from "effect"
 import { Pool, types as pgTypes } from "pg"
-import type { CustomTypesConfig } from "pg"
+import type { CustomTypesConfig, PoolConfig } from "pg"
+import { useCancelRequests } from "./CancelRequests.ts"
 import { usePipeline } from "./PipelinedClient.ts"
 
 /** Where the database answers: a URL of the operator's own server, or the socket of the embedded one. */
@@ -52,36 +53,49 @@ const checkVersion = (connections: Pool) =>
     )
   )
 
+const config = ({ maxConnections, url }: Context.Tag.Service<DatabaseAddress>): PoolConfig => ({
+  connectionString: Redacted.value(url),
+  max: maxConnections,
+  connectionTimeoutMillis: 10_000,
+  keepAlive: true,
+  application_name: "gatehouse",
+  types: numericTypes
+})
+
+const cancelRequestConfig: PoolConfig = { max: 1, idleTimeoutMillis: 1_000, query_timeout: 5_000 }
+
 /**
  * Broken connections leave the pool by themselves and are replaced when they are next needed. Their error events, which
  * would end the process when nobody listened, are heard from the first to the last moment of each connection.
  */
-const open = Effect.gen(function* () {
-  const { maxConnections, url } = yield* DatabaseAddress
-  return yield* Effect.try({
+const openPool = (settings: PoolConfig) =>
+  Effect.try({
     try: () => {
-      const connections = new Pool({
-        connectionString: Redacted.value(url),
-        max: maxConnections,
-        connectionTimeoutMillis: 10_000,
-        keepAlive: true,
-        application_name: "gatehouse",
-        types: numericTypes,
-        pipeline: true
-      })
+      const connections = new Pool(settings)
       connections.on("error", () => undefined)
       connections.on("connect", (client) => client.on("error", () => undefined))
-      connections.on("connect", usePipeline)
       return connections
     },
     catch: () => new DatabaseUnreachable({ message: "the database's URL cannot be read" })
   })
-})
 
 const close = (connections: Pool) =>
   Effect.promise(() => connections.end()).pipe(Effect.interruptible, Effect.timeoutOption("2 seconds"))
 
-const pool = Layer.scoped(DatabasePool, Effect.tap(Effect.acquireRelease(open, close), checkVersion))
+const scopedPool = (settings: PoolConfig) => Effect.acquireRelease(openPool(settings), close)
+
+const pool = Layer.scoped(
+  DatabasePool,
+  Effect.gen(function* () {
+    const settings = config(yield* DatabaseAddress)
+    const requests = yield* scopedPool({ ...settings, ...cancelRequestConfig })
+    const connections = yield* scopedPool({ ...settings, pipeline: true })
+    connections.on("connect", usePipeline)
+    useCancelRequests(connections, requests)
+    yield* checkVersion(connections)
+    return connections
+  })
+)
 
 /** Names of columns are few and are asked for with every row. */
 const remembered = (rename: (name: string) => string) => {
