@@ -1,4 +1,4 @@
-import { type Duration, Effect, Layer, Option, Predicate, Queue, Redacted } from "effect"
+import { type Duration, Effect, Fiber, Layer, Option, Predicate, Queue, Redacted } from "effect"
 import { Channels } from "../../src/channel/Channels.ts"
 import { services } from "../../src/channel/ChannelContext.ts"
 import { ChannelWaker } from "../../src/channel/ChannelWaker.ts"
@@ -96,8 +96,16 @@ export const answering = Effect.fn(function* (id: ChannelId) {
   const calls = new ReplyCalls()
   const onEnded = Option.match({ onNone: () => calls.anything, onSome: (chat: string) => calls.chat(chat) })
   yield* Effect.forkScoped(Effect.forever(messageSender(id, toSend, yield* PlatformB, onEnded)))
-  yield* Effect.forkScoped(replySender(id, calls, Effect.asVoid(Queue.offer(toSend, undefined))))
-  return { rouse: Effect.asVoid(calls.anything) }
+  const replies = Effect.forkScoped(replySender(id, calls, Effect.asVoid(Queue.offer(toSend, undefined))))
+  let loop = yield* replies
+  return {
+    rouse: Effect.asVoid(calls.anything),
+    /** The loop that answers ends where it is, and another begins. */
+    startAgain: Effect.gen(function* () {
+      yield* Fiber.interrupt(loop)
+      loop = yield* replies
+    })
+  }
 })
 
 /** A channel that is connected, and has not set its baseline. */

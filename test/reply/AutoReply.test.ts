@@ -36,8 +36,8 @@ const written = Effect.fn(function* (
   const channel = yield* Life.connected
   yield* ai.putAccount(channel.id, settings, key)
   yield* hear(world, channel, "Are you open?", seen)
-  yield* Life.answering(channel.id)
-  return { channel, outcome: outcomeOf(channel.id) }
+  const { startAgain } = yield* Life.answering(channel.id)
+  return { channel, outcome: outcomeOf(channel.id), startAgain }
 })
 
 const hear = Effect.fn(function* (
@@ -69,6 +69,23 @@ const aiEvents = (id: string) =>
   Effect.map(told(id), (events) => events.map(({ event }) => event).filter((event) => event.startsWith("ai.")))
 
 layer(TestDatabase.layer)("AutoReply", (it) => {
+  it.scoped("is sent when it would have been typed, though the loop that typed it has crashed", () => {
+    const world = new Life.World()
+    world.reply = () => "With the greatest pleasure. ".repeat(20)
+    return Effect.gen(function* () {
+      const { channel, startAgain } = yield* written(world, { replyDelaySeconds: 0 })
+      const isTyping = Effect.map(logsOf(channel.id), (rows) => rows.some(({ status }) => status === "generated"))
+      assert.isTrue(yield* passUntil(isTyping))
+      yield* startAgain
+      assert.isTrue(
+        yield* passUntil(
+          Effect.sync(() => world.sent.length === 1),
+          15
+        )
+      )
+    }).pipe(Effect.provide(Life.layer(world)))
+  })
+
   it.scoped("skips without a key, and never asks nor sends", () => {
     const world = new Life.World()
     return Effect.gen(function* () {

@@ -92,5 +92,6 @@ export const replySender = Effect.fn("ReplySender")(function* (
     yield* calls.heard
   })
 
+  yield* onQueued
   return yield* Effect.forever(turn)
 }, Effect.scoped)
