@@ -74,7 +74,7 @@ export const layer = Layer.effect(
             }))
           )
         ),
-      typing: (accountId, chatId, isTyping) => signs.show(idOf(accountId), chatId, isTyping)
+      typing: (accountId, chatId) => signs.show(idOf(accountId), chatId)
     })
   })
 )

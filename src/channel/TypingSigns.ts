@@ -13,7 +13,7 @@ export class TypingSigns extends Context.Tag("gatehouse/channel/TypingSigns")<
   {
     /** For as long as the scope is open. */
     readonly through: (id: ChannelId, sign: Sign) => Effect.Effect<void, never, Scope.Scope>
-    readonly show: (id: ChannelId, chatId: string, isTyping: boolean) => Effect.Effect<void>
+    readonly show: (id: ChannelId, chatId: string) => Effect.Effect<void>
   }
 >() {
   static readonly layer = Layer.sync(TypingSigns, () => {
@@ -25,11 +25,11 @@ export class TypingSigns extends Context.Tag("gatehouse/channel/TypingSigns")<
         () => Effect.sync(() => signs.get(id) === sign && signs.delete(id))
       )
 
-    const show = Effect.fnUntraced(function* (id: ChannelId, chatId: string, isTyping: boolean) {
+    const show = Effect.fnUntraced(function* (id: ChannelId, chatId: string) {
       const sign = Option.flatten(Option.fromNullable(signs.get(id)))
       if (Option.isNone(sign)) return
       yield* sign
-        .value(chatId, isTyping)
+        .value(chatId, true)
         .pipe(
           Effect.catchTag("PlatformFailure", ({ detail }) =>
             Effect.annotateLogs(Effect.logDebug("typing was not shown"), { channel: id, detail })

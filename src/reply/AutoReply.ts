@@ -76,7 +76,7 @@ export class AutoReply extends Context.Tag("gatehouse/reply/AutoReply")<
       const typed = Effect.fnUntraced(function* ({ accountId, chatId }: AiLog, typing: Duration.Duration) {
         let left = typing
         while (Duration.greaterThan(left, Duration.zero)) {
-          yield* channel.typing(accountId, chatId, true)
+          yield* channel.typing(accountId, chatId)
           const shown = Duration.min(left, typingShown)
           yield* Effect.sleep(shown)
           left = Duration.subtract(left, shown)

@@ -66,7 +66,7 @@ export class ReplyChannel extends Context.Tag("gatehouse/reply/ReplyChannel")<
     /** The longest text that a chat takes in one message. */
     readonly longestText: (chatId: string) => number
     readonly queue: (messages: ReadonlyArray<ReplyMessage>) => Effect.Effect<void>
-    /** Shows the other side that somebody is typing, for some ten seconds, or no longer: where the platform has it. */
-    readonly typing: (accountId: string, chatId: string, isTyping: boolean) => Effect.Effect<void>
+    /** Shows the other side that somebody is typing, for some ten seconds: where the platform has it. */
+    readonly typing: (accountId: string, chatId: string) => Effect.Effect<void>
   }
 >() {}

@@ -145,7 +145,7 @@ layer(services)("the session of a linked channel", (it) => {
       yield* channels.logout(id)
       yield* Fiber.interrupt(loop)
       const signs = yield* TypingSigns
-      yield* signs.show(id, "1@s.whatsapp.net", true)
+      yield* signs.show(id, "1@s.whatsapp.net")
       deepStrictEqual(phone.typing, [])
     })
   })
