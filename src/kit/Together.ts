@@ -9,8 +9,8 @@ interface Asked<A, B, E> {
  * Does for many at once what each asks for alone: whoever asks while a turn is under way goes with the next one, `atOnce`
  * of them at most, so that a thousand callers cost a few statements and not a thousand. `all` answers in the order of what
  * it was asked. When it fails for several, each is tried alone: what is wrong with one is not the trouble of those beside
- * it. What was asked is done also for a caller who goes away. After a turn for several the next one waits
- * for more of them as long as `gathering`; who comes alone after one alone is not kept waiting.
+ * it. What was asked is done also for a caller who goes away. A turn waits until as many ask as in the turn
+ * before, no longer than `gathering`; who comes after one alone is not kept waiting.
  */
 export const together = <A, B, E>(
   atOnce: number,
@@ -32,13 +32,15 @@ export const together = <A, B, E>(
           : tell(batch, exit)
       )
     const isWaitedFor = Duration.greaterThan(gathering, Duration.zero)
-    let isBusy = false
+    let before = 1
+    const enough = yield* Effect.makeLatch()
     const gathered = Effect.suspend(() =>
-      isWaitedFor && isBusy && waiting.length < atOnce ? Effect.sleep(gathering) : Effect.void
+      isWaitedFor && waiting.length < before ? Effect.timeoutOption(enough.await, gathering) : Effect.void
     )
     const next = Effect.suspend(() => {
       const batch = waiting.splice(0, atOnce)
-      isBusy = batch.length > 1
+      before = batch.length
+      enough.unsafeClose()
       if (waiting.length === 0) bell.unsafeClose()
       return Effect.uninterruptible(served(batch))
     })
@@ -51,5 +53,6 @@ export const together = <A, B, E>(
       Effect.async<B, E>((resume) => {
         waiting.push({ one, answer: resume })
         bell.unsafeOpen()
+        if (waiting.length >= before) enough.unsafeOpen()
       })
   })

@@ -78,3 +78,21 @@ it.scoped("a turn after one for several gathers more of them, and who comes alon
     deepStrictEqual(turns, [1, 3, 2, 1, 1])
   })
 )
+
+it.scoped("as many as in the turn before are not kept waiting either", () =>
+  Effect.gen(function* () {
+    const turns: Array<number> = []
+    const count = (all: ReadonlyArray<number>) => Effect.sync(() => (turns.push(all.length), all))
+    const ask = yield* together(50, count, Duration.millis(20))
+    const askAll = (count: number) => Effect.forEach(Array.range(1, count), ask, { concurrency: "unbounded" })
+    yield* askAll(3)
+    yield* askAll(3)
+    yield* askAll(5)
+    const fewer = yield* Effect.fork(askAll(4))
+    yield* TestClock.adjust("19 millis")
+    deepStrictEqual(turns, [3, 3, 5])
+    yield* TestClock.adjust("1 millis")
+    yield* fewer.await
+    deepStrictEqual(turns, [3, 3, 5, 4])
+  })
+)
