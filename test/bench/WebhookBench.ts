@@ -142,6 +142,9 @@ const administer = (url: string, statement: string) =>
     await client.end()
   })
 
+/** As the program has. */
+const maxConnections = 20
+
 /**
  * A database of its own: on the server of `DATABASE_URL`, else on an embedded one that writes durably, with connections
  * for the peers as well.
@@ -155,7 +158,12 @@ const address = Layer.unwrapScoped(
         (directory) => Effect.sync(() => rmSync(directory, { recursive: true, force: true }))
       )
       chmodSync(dataDir, 0o755)
-      return EmbeddedPostgres.layer({ dataDir, maxConnections: 60 })
+      return Layer.project(
+        EmbeddedPostgres.layer({ dataDir, maxConnections: 100 }),
+        DatabaseAddress,
+        DatabaseAddress,
+        (address) => ({ ...address, maxConnections })
+      )
     }
     const name = `gatehouse_bench_${randomBytes(4).toString("hex")}`
     yield* Effect.acquireRelease(administer(given, `CREATE DATABASE ${name}`), () =>
@@ -165,7 +173,7 @@ const address = Layer.unwrapScoped(
     own.pathname = `/${name}`
     return Layer.succeed(DatabaseAddress, {
       url: Redacted.make(own.href),
-      maxConnections: 20,
+      maxConnections,
       origin: "external" as const
     })
   })
