@@ -4,43 +4,53 @@ type Lent = (error: Error | undefined, client: PoolClient | undefined, release: 
 
 const cancelRequest = /^SELECT pg_cancel_backend\((\d+)\)$/
 
-const processIdOf = (client: PoolClient) => Number(Reflect.get(client, "processID"))
+/** No process has such a number. */
+const firstLoan = 2 ** 31
 
-const backendToCancel = (text: unknown) => {
-  const [, processId] = typeof text === "string" ? (cancelRequest.exec(text) ?? []) : []
-  return processId === undefined ? undefined : Number(processId)
+const loanToCancel = (text: unknown) => {
+  const [, loan] = typeof text === "string" ? (cancelRequest.exec(text) ?? []) : []
+  return loan === undefined ? undefined : Number(loan)
 }
 
 /**
  * Sends the requests by which the SQL client cancels the statements of interrupted fibers over `requests`, and sees to
  * it that they hit nothing else. PostgreSQL cancels whatever the connection runs when the request arrives
  * (https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-CANCELING-REQUESTS), while the client gives
- * a connection back as soon as its statement has ended, whether or not a request is under way
+ * a connection back as soon as its statement has ended, whether or not a request is under way or still to come
  * (https://github.com/Effect-TS/effect/issues/8068). So:
  *
+ * - whoever has a connection sees the number of his loan as its process, and can cancel nothing but what he runs himself;
  * - a request is dropped when its connection has been given back meanwhile;
  * - a connection is lent again only when the request that was sent for it has been answered;
  * - requests do not wait for the connections that they are to set free.
  */
 export const useCancelRequests = (connections: Pool, requests: Pool) => {
-  const loans = new Map<number, symbol>()
-  const waitingFor = new Map<number, Array<() => void>>()
-  connections.on("acquire", (client) => loans.set(processIdOf(client), Symbol()))
-  connections.on("release", (_, client) => loans.delete(processIdOf(client)))
+  const loans = new Map<number, PoolClient>()
+  const loanOf = new WeakMap<PoolClient, number>()
+  const waitingFor = new Map<PoolClient, Array<() => void>>()
+  let loan = firstLoan
+  connections.on("release", (_, client) => loans.delete(loanOf.get(client) ?? 0))
 
-  const cancel = (processId: number, answer: () => void) => {
-    const loan = loans.get(processId)
-    if (loan === undefined) return answer()
+  const onLoan = (client: PoolClient) => {
+    const mine = (loan += 1)
+    loans.set(mine, client)
+    loanOf.set(client, mine)
+    return new Proxy(client, { get: (of, key) => (key === "processID" ? mine : Reflect.get(of, key)) })
+  }
+
+  const cancel = (mine: number, answer: () => void) => {
+    if (!loans.has(mine)) return answer()
     requests.connect((_, request, release) => {
-      if (request === undefined || loans.get(processId) !== loan) {
-        release()
+      const client = loans.get(mine)
+      if (request === undefined || client === undefined) {
+        if (request !== undefined) release()
         return answer()
       }
       const waiting: Array<() => void> = []
-      waitingFor.set(processId, waiting)
-      request.query("SELECT pg_cancel_backend($1)", [processId], (failed) => {
+      waitingFor.set(client, waiting)
+      request.query("SELECT pg_cancel_backend($1)", [Reflect.get(client, "processID")], (failed) => {
         release(failed)
-        waitingFor.delete(processId)
+        waitingFor.delete(client)
         for (const lend of waiting) lend()
         answer()
       })
@@ -50,9 +60,11 @@ export const useCancelRequests = (connections: Pool, requests: Pool) => {
   const connect = connections.connect.bind(connections)
   const lend = (lent: Lent) =>
     connect((error, client, release) => {
-      const waiting = client === undefined ? undefined : waitingFor.get(processIdOf(client))
-      if (waiting === undefined) lent(error, client, release)
-      else waiting.push(() => lent(error, client, release))
+      if (client === undefined) return lent(error, client, release)
+      const now = () => lent(error, onLoan(client), release)
+      const waiting = waitingFor.get(client)
+      if (waiting === undefined) now()
+      else waiting.push(now)
     })
 
   const query: (...statement: ReadonlyArray<unknown>) => unknown = connections.query.bind(connections)
@@ -63,10 +75,8 @@ export const useCancelRequests = (connections: Pool, requests: Pool) => {
         : lend(lent),
     query: (...statement: ReadonlyArray<unknown>) => {
       const [text, answer] = statement
-      const processId = backendToCancel(text)
-      return processId !== undefined && typeof answer === "function"
-        ? cancel(processId, () => answer())
-        : query(...statement)
+      const mine = loanToCancel(text)
+      return mine !== undefined && typeof answer === "function" ? cancel(mine, () => answer()) : query(...statement)
     }
   })
 }

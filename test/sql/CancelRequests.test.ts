@@ -1,7 +1,11 @@
+import { createServer } from "node:net"
 import { SqlClient } from "@effect/sql"
-import { assert, layer } from "@effect/vitest"
-import { Array, Duration, Effect, Fiber, Layer, Random } from "effect"
-import { DatabaseAddress } from "../../src/sql/Database.ts"
+import { assert, it, layer } from "@effect/vitest"
+import { Array, Duration, Effect, Fiber, FiberId, Layer, Random } from "effect"
+import { Pool, type PoolConfig } from "pg"
+import { inject } from "vitest"
+import { useCancelRequests } from "../../src/sql/CancelRequests.ts"
+import { DatabaseAddress, DatabasePool } from "../../src/sql/Database.ts"
 import * as Database from "../../src/sql/Database.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 
@@ -41,6 +45,20 @@ layer(database, { excludeTestServices: true })("an interruption", (it) => {
     })
   )
 
+  it.effect("that comes when the statement has ended does not reach it either", () =>
+    Effect.gen(function* () {
+      const pool = yield* DatabasePool
+      const another = yield* Effect.fork(nap(0.6))
+      const interrupted = yield* Effect.fork(nap(0.2))
+      yield* aMoment
+      const next = yield* Effect.fork(nap(0.6))
+      yield* aMoment
+      pool.once("release", () => queueMicrotask(() => interrupted.unsafeInterruptAsFork(FiberId.none)))
+      yield* Fiber.joinAll([another, next])
+      yield* interrupted.await
+    })
+  )
+
   it.effect("never fails what was not interrupted", () =>
     Effect.gen(function* () {
       const short = Effect.flatMap(Random.nextIntBetween(0, 4), (millis) => nap(millis / 1000))
@@ -56,3 +74,34 @@ layer(database, { excludeTestServices: true })("an interruption", (it) => {
     })
   )
 })
+
+it.scopedLive("a request that finds no connection in time is dropped", () =>
+  Effect.gen(function* () {
+    const silent = createServer()
+    yield* Effect.acquireRelease(
+      Effect.async<void>((resume) => void silent.listen(0, "127.0.0.1", () => resume(Effect.void))),
+      () => Effect.sync(() => silent.close())
+    )
+    const address = silent.address()
+    const port = typeof address === "object" ? (address?.port ?? 0) : 0
+    const poolOf = (config: PoolConfig) =>
+      Effect.acquireRelease(
+        Effect.sync(() => new Pool(config)),
+        (pool) => Effect.promise(() => pool.end())
+      )
+    const connections = yield* poolOf({ connectionString: inject("databaseServer").url })
+    const requests = yield* poolOf({ host: "127.0.0.1", port, max: 1, connectionTimeoutMillis: 200 })
+    useCancelRequests(connections, requests)
+    const clients = yield* Effect.promise(() => Promise.all([connections.connect(), connections.connect()]))
+    yield* Effect.forEach(
+      clients,
+      (client) =>
+        Effect.async<void>((resume) => {
+          const request = `SELECT pg_cancel_backend(${Reflect.get(client, "processID")})`
+          connections.query(request, () => resume(Effect.void))
+        }),
+      { concurrency: "unbounded" }
+    )
+    clients.forEach((client) => client.release())
+  })
+)
