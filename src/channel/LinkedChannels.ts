@@ -23,6 +23,7 @@ import { stepsTo } from "./domain/Receipt.ts"
 import { LinkRepo } from "./LinkRepo.ts"
 import { Messages } from "./Messages.ts"
 import { ReceiptRepo } from "./ReceiptRepo.ts"
+import { SentMessages } from "./SentMessages.ts"
 
 /** A login of a channel that is linked to a phone. */
 export interface LinkedLogin {
@@ -72,6 +73,7 @@ export class LinkedChannels extends Context.Tag("gatehouse/channel/LinkedChannel
       const receipts = yield* ReceiptRepo
       const names = yield* ChatNames
       const messages = yield* Messages
+      const sentMessages = yield* SentMessages
       const outbox = yield* Outbox
       const seal = yield* Seal
 
@@ -131,18 +133,16 @@ export class LinkedChannels extends Context.Tag("gatehouse/channel/LinkedChannel
       const receipt = Effect.fn("LinkedChannels.receipt")(function* ({ id }: LinkedLogin, seen: ReceiptSeen) {
         const ids = seen.platformMessageIds
         const early = yield* receipts.known({ channelId: id, ids, direction: "outgoing" })
-        const ended = yield* Effect.forEach(
-          early.filter((message) => !message.isSettled),
-          (message) =>
-            messages.sent(message, {
-              chatId: message.chatId,
-              platformMessageId: Option.getOrElse(message.platformMessageId, () => ""),
-              timestamp: message.timestamp
-            })
+        const unsettled = early.filter(({ isSettled }) => !isSettled)
+        const ended = yield* sentMessages.note(
+          unsettled.map((message) => {
+            const { chatId, timestamp } = message
+            const platformMessageId = Option.getOrElse(message.platformMessageId, () => "")
+            return { message, sent: { chatId, platformMessageId, timestamp } }
+          })
         )
-        const known = early.every(({ isSettled }) => isSettled)
-          ? early
-          : yield* receipts.known({ channelId: id, ids, direction: "outgoing" })
+        const known =
+          unsettled.length === 0 ? early : yield* receipts.known({ channelId: id, ids, direction: "outgoing" })
         for (const message of known) {
           const steps = stepsTo(message.status, seen.status)
           const last = Array.last(steps)
@@ -156,7 +156,7 @@ export class LinkedChannels extends Context.Tag("gatehouse/channel/LinkedChannel
             }))
           )
         }
-        return ended.some(Option.isSome)
+        return ended.size > 0
       })
 
       const deleted = Effect.fn("LinkedChannels.deleted")(function* ({ id }: LinkedLogin, gone: MessageDeleted) {

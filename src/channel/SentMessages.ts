@@ -56,6 +56,7 @@ export class SentMessages extends Context.Tag("gatehouse/channel/SentMessages")<
         Effect.zipRight(chats.learn([{ channelId, alias, chatId }]), repo.readdress({ channelId, alias, chatId }))
 
       const note = Effect.fn("SentMessages.note")(function* (all: ReadonlyArray<Noted>) {
+        if (all.length === 0) return new Map<string, string>()
         const first = yield* repo.markSent(all.map(({ message: { id }, sent }) => ({ id, ...sent })))
         const noted = all.filter(({ message }) => first.has(message.id))
         if (noted.length === 0) return new Map<string, string>()
