@@ -6,9 +6,6 @@ export class ReplyCalls {
   #chats = new Set<string>()
   #isForAll = false
 
-  /** The moment to look has come. */
-  readonly now: Effect.Effect<unknown> = this.#bell.open
-
   readonly anything: Effect.Effect<unknown> = Effect.suspend(() => {
     this.#isForAll = true
     return this.#bell.open

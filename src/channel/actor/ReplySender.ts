@@ -33,7 +33,7 @@ export const replySender = Effect.fn("ReplySender")(function* (
   const lookAt = (moment: number, now: number) =>
     Effect.suspend(() => {
       looksAt = moment
-      return FiberHandle.run(alarm, Effect.delay(calls.now, Duration.millis(moment - now)))
+      return FiberHandle.run(alarm, Effect.delay(calls.anything, Duration.millis(moment - now)))
     })
 
   const goesOn = Effect.fnUntraced(function* (chatId: string, next: Next) {
@@ -88,10 +88,11 @@ export const replySender = Effect.fn("ReplySender")(function* (
     yield* Effect.yieldNow()
     const { chats: called, isForAll } = calls.take()
     yield* Effect.forEach(called, begin, { discard: true })
-    if (isForAll || looksAt <= (yield* Clock.currentTimeMillis)) yield* look
+    if (isForAll) yield* look
     yield* calls.heard
   })
 
   yield* onQueued
+  yield* calls.anything
   return yield* Effect.forever(turn)
 }, Effect.scoped)

@@ -61,19 +61,9 @@ describe("what a reply loop is called for", () => {
     })
   )
 
-  it.effect("is nothing when only the moment to look has come", () =>
-    Effect.gen(function* () {
-      const calls = new ReplyCalls()
-      yield* calls.now
-      assert.isTrue(yield* isHeard(calls))
-      deepStrictEqual(taken(calls), nothing)
-      assert.isFalse(yield* isHeard(calls))
-    })
-  )
-
   const step = FastCheck.oneof(
     FastCheck.constantFrom("a", "b", "c").map((chat) => ({ do: "chat" as const, chat })),
-    FastCheck.constantFrom({ do: "anything" as const }, { do: "now" as const }, { do: "rest" as const })
+    FastCheck.constantFrom({ do: "anything" as const }, { do: "rest" as const })
   )
 
   it.effect.prop("is never lost to a loop that takes, works and listens", [FastCheck.array(step)], ([steps]) =>
@@ -96,7 +86,7 @@ describe("what a reply loop is called for", () => {
         if (one.do === "anything") called.add("everything")
         if (one.do === "chat") yield* calls.chat(one.chat)
         else if (one.do === "rest") yield* Effect.yieldNow()
-        else yield* calls[one.do]
+        else yield* calls.anything
       }
       yield* TestClock.adjust("1 second")
       yield* Fiber.interrupt(loop)
