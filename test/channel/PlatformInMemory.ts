@@ -11,6 +11,8 @@ export interface Sent extends SentMessage {
 export class PlatformWorld {
   readonly inbox: Array<SeenMessage> = []
   readonly sent: Array<Sent> = []
+  /** How often it was asked for a message that may have been sent. */
+  lookups = 0
   readonly polls: Array<string> = []
   readonly polledBy: Array<string> = []
   /** What the next calls meet instead of an answer; `lost` sends arrive although they fail. */
@@ -132,7 +134,12 @@ export const layer = (world: PlatformWorld, around: <A, E>(call: Effect.Effect<A
           })
         ),
       findSent: (_, { clientId }) =>
-        around(Effect.sync(() => Option.fromNullable(world.sent.find((sent) => sent.clientId === clientId))))
+        around(
+          Effect.sync(() => {
+            world.lookups += 1
+            return Option.fromNullable(world.sent.find((sent) => sent.clientId === clientId))
+          })
+        )
     })
   )
   return Layer.merge(polled, unreachable)

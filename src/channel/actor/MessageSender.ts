@@ -73,6 +73,16 @@ export const messageSender = Effect.fn("MessageSender")(function* (
   const defer = (message: Message, moment: Option.Option<DateTime.Utc>, what: "one" | "all") =>
     Option.match(moment, { onNone: () => Effect.void, onSome: (at) => queue.defer(message, at, what) })
 
+  /** One that is `sending` keeps its place, and is looked up again when there may be something new. */
+  const held = Effect.fnUntraced(function* (
+    message: Message,
+    moment: Option.Option<DateTime.Utc>,
+    what: "one" | "all"
+  ) {
+    yield* defer(message, moment, what)
+    if (message.status === "sending") yield* Effect.timeoutOption(Queue.take(roused), yield* until(moment))
+  })
+
   /** True when the pacing lets it be sent now; else it waits where it is. */
   const isItsTurn = Effect.fnUntraced(function* (open: OpenChannel, { message, opensChat }: Unsent) {
     const pacing = open.channel.paces
@@ -81,9 +91,9 @@ export const messageSender = Effect.fn("MessageSender")(function* (
     const now = yield* DateTime.now
     if (!isAhead(opening(slot), now)) return true
     if (isAhead(slot.underCaps, now)) {
-      yield* defer(message, slot.underCaps, "all")
+      yield* held(message, slot.underCaps, "all")
     } else if (isAhead(slot.underNewChats, now)) {
-      yield* defer(message, slot.underNewChats, "one")
+      yield* held(message, slot.underNewChats, "one")
     } else {
       yield* Effect.sleep(yield* until(slot.afterGap))
     }

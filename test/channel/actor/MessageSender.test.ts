@@ -1,9 +1,11 @@
+import { SqlClient } from "@effect/sql"
 import { assert, layer } from "@effect/vitest"
 import { deepStrictEqual } from "@effect/vitest/utils"
 import { DateTime, Effect, Fiber, Option, Queue } from "effect"
 import { messageSender } from "../../../src/channel/actor/MessageSender.ts"
 import { Channels } from "../../../src/channel/Channels.ts"
 import type { Channel } from "../../../src/channel/domain/Channel.ts"
+import { defaultPacing } from "../../../src/channel/domain/Pacing.ts"
 import { MessageId } from "../../../src/channel/domain/Message.ts"
 import { Messages, type NewMessage } from "../../../src/channel/Messages.ts"
 import { TextMessages } from "../../../src/channel/TextMessages.ts"
@@ -100,6 +102,32 @@ layer(TestDatabase.layer)("MessageSender", (it) => {
       deepStrictEqual(yield* statusesIn(channel, "pb:1"), ["sending"])
       yield* passUntil(Effect.sync(() => world.sent.length === 1))
       deepStrictEqual(sentBodies(world), ["hello"])
+    }).pipe(Effect.provide(Life.layer(world)))
+  })
+
+  it.effect("does not ask the platform again and again for one whose answer was lost and that a cap holds up", () => {
+    const world = new Life.World()
+    return Effect.gen(function* () {
+      const { channel, start } = yield* sending
+      const { putPacing } = yield* Channels
+      world.troubles.push({ at: "send", reason: "unavailable" })
+      yield* queue(channel, "pb:1", "one")
+      const loop = yield* start
+      yield* passUntil(Effect.map(statusesIn(channel, "pb:1"), ([status]) => status === "sending"))
+      yield* Fiber.interrupt(loop)
+      const sql = yield* SqlClient.SqlClient
+      yield* queue(channel, "pb:2", "two")
+      yield* sql`UPDATE messages SET status = 'sent', tried_at = ${DateTime.formatIso(yield* DateTime.now)}
+        WHERE channel_id = ${channel.id} AND chat_id = 'pb:2'`
+      yield* putPacing(channel, { ...defaultPacing("platform_b"), per_minute: 1 })
+      yield* start
+      yield* pass(30)
+      assert.isAtMost(world.lookups, 3)
+      yield* passUntil(
+        Effect.sync(() => world.sent.length === 1),
+        4_000
+      )
+      deepStrictEqual(sentBodies(world), ["one"])
     }).pipe(Effect.provide(Life.layer(world)))
   })
 
