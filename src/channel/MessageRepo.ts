@@ -70,9 +70,10 @@ export class MessageRepo extends Effect.Service<MessageRepo>()("gatehouse/channe
       }),
       Effect.orDie
     )
-    /** Messages that nobody was told of and that will not be sent. */
+    /** Messages that nobody was told of and that will not be sent; not one that was noted as sent meanwhile. */
     const remove = Effect.fn("MessageRepo.remove")(
-      (ids: ReadonlyArray<string>) => sql`DELETE FROM messages WHERE id = ANY(${ids}::uuid[])`,
+      (ids: ReadonlyArray<string>) => sql`
+        DELETE FROM messages WHERE id = ANY(${ids}::uuid[]) AND status IN ('queued', 'sending')`,
       Effect.asVoid,
       Effect.orDie
     )

@@ -5,6 +5,7 @@ import { Channels } from "../../src/channel/Channels.ts"
 import { Chats } from "../../src/channel/Chats.ts"
 import type { Channel } from "../../src/channel/domain/Channel.ts"
 import { MessageId } from "../../src/channel/domain/Message.ts"
+import { MessageRepo } from "../../src/channel/MessageRepo.ts"
 import { Messages } from "../../src/channel/Messages.ts"
 import { TextMessages } from "../../src/channel/TextMessages.ts"
 import { nextId } from "../../src/kit/Id.ts"
@@ -75,6 +76,18 @@ layer(TestDatabase.layer)("Messages", (it) => {
       deepStrictEqual((yield* logs.due(channel.id, 9, [])).map(({ chatId }) => chatId).toSorted(), ["pb:1", "pb:2"])
     }).pipe(Effect.provide(Life.layer(world)))
   })
+
+  it.effect("removes none that was noted as sent meanwhile", () =>
+    Effect.gen(function* () {
+      const { byId, remove } = yield* MessageRepo
+      const messages = yield* Messages
+      const message = yield* queued(yield* Life.connected, "pb:1", "hello")
+      const { id, timestamp } = message
+      yield* messages.sent(message, { chatId: "pb:1", platformMessageId: "item-9", timestamp })
+      yield* remove([id])
+      assert.isTrue(Option.isSome(yield* byId(id)))
+    }).pipe(Effect.provide(MessageRepo.Default), Effect.provide(Life.layer(new Life.World())))
+  )
 
   it.effect("tells of a received message with every field of the payload", () => {
     const world = new Life.World()
