@@ -1,4 +1,5 @@
 import type { Pool, PoolClient } from "pg"
+import { whenBegun } from "./PipelinedClient.ts"
 
 type Lent = (error: Error | undefined, client: PoolClient | undefined, release: (destroy?: unknown) => void) => void
 
@@ -20,7 +21,7 @@ const loanToCancel = (text: unknown) => {
  * (https://github.com/Effect-TS/effect/issues/8068). So:
  *
  * - whoever has a connection sees the number of his loan as its process, and can cancel nothing but what he runs himself;
- * - a request is dropped when its connection has been given back meanwhile;
+ * - a request waits for the `BEGIN` before its statement, and is dropped when its connection has been given back meanwhile;
  * - a connection is lent again only when the request that was sent for it has been answered;
  * - requests do not wait for the connections that they are to set free.
  */
@@ -38,22 +39,26 @@ export const useCancelRequests = (connections: Pool, requests: Pool) => {
     return new Proxy(client, { get: (of, key) => (key === "processID" ? mine : Reflect.get(of, key)) })
   }
 
+  const send = (request: PoolClient, client: PoolClient, answer: (failed: Error | null) => void) => {
+    const waiting: Array<() => void> = []
+    waitingFor.set(client, waiting)
+    request.query("SELECT pg_cancel_backend($1)", [Reflect.get(client, "processID")], (failed) => {
+      waitingFor.delete(client)
+      for (const lend of waiting) lend()
+      answer(failed)
+    })
+  }
+
   const cancel = (mine: number, answer: () => void) => {
-    if (!loans.has(mine)) return answer()
+    const client = loans.get(mine)
+    if (client === undefined) return answer()
     requests.connect((_, request, release) => {
-      const client = loans.get(mine)
-      if (request === undefined || client === undefined) {
-        if (request !== undefined) release()
-        return answer()
-      }
-      const waiting: Array<() => void> = []
-      waitingFor.set(client, waiting)
-      request.query("SELECT pg_cancel_backend($1)", [Reflect.get(client, "processID")], (failed) => {
+      if (request === undefined) return answer()
+      const over = (failed?: Error | null) => {
         release(failed)
-        waitingFor.delete(client)
-        for (const lend of waiting) lend()
         answer()
-      })
+      }
+      whenBegun(client, () => (loans.has(mine) ? send(request, client, over) : over()))
     })
   }
 

@@ -8,6 +8,15 @@ const nameOf = (text: unknown) => (typeof text === "string" ? marked.exec(text)?
 
 const isAnswer = (last: unknown): last is Answer => typeof last === "function"
 
+const beginning = new WeakMap<PoolClient, Array<() => void>>()
+
+/** Waits for a `BEGIN` that is under way: were it canceled, the statement behind it would be carried out alone. */
+export const whenBegun = (client: PoolClient, go: () => void) => {
+  const waiting = beginning.get(client)
+  if (waiting === undefined) go()
+  else waiting.push(go)
+}
+
 /**
  * Spares a connection work on the way to the database. It has to be in pipeline mode.
  *
@@ -15,8 +24,8 @@ const isAnswer = (last: unknown): last is Answer => typeof last === "function"
  * for every message, where planning costs as much as running. Its text must not vary.
  *
  * `BEGIN` goes out together with the first statement behind it, which saves every transaction a round trip. On a
- * connection that answers it cannot fail; on one that does not, the statement fails as well. A transaction without
- * statements is not told to the database at all.
+ * connection that answers it cannot fail, as nobody cancels it (`whenBegun`); on one that does not, the statement fails as
+ * well. A transaction without statements is not told to the database at all.
  */
 export const usePipeline = (client: PoolClient) => {
   const query = client.query.bind(client)
@@ -30,7 +39,12 @@ export const usePipeline = (client: PoolClient) => {
   const sendBehindBegin = (...statement: ReadonlyArray<unknown>): unknown => {
     const { stream } = client.connection
     stream.cork()
-    query("BEGIN", () => undefined)
+    const waiting: Array<() => void> = []
+    beginning.set(client, waiting)
+    query("BEGIN", () => {
+      beginning.delete(client)
+      for (const go of waiting) go()
+    })
     const sent = Reflect.apply(send, undefined, statement)
     stream.uncork()
     return sent

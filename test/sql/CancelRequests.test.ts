@@ -1,10 +1,12 @@
 import { createServer } from "node:net"
 import { SqlClient } from "@effect/sql"
 import { assert, it, layer } from "@effect/vitest"
+import { deepStrictEqual } from "@effect/vitest/utils"
 import { Array, Duration, Effect, Fiber, FiberId, Layer, Random } from "effect"
 import { Pool, type PoolConfig } from "pg"
 import { inject } from "vitest"
 import { useCancelRequests } from "../../src/sql/CancelRequests.ts"
+import { usePipeline, whenBegun } from "../../src/sql/PipelinedClient.ts"
 import { DatabaseAddress, DatabasePool } from "../../src/sql/Database.ts"
 import * as Database from "../../src/sql/Database.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
@@ -74,6 +76,30 @@ layer(database, { excludeTestServices: true })("an interruption", (it) => {
     })
   )
 })
+
+it.scopedLive("a request waits until the transaction of its statement has begun", () =>
+  Effect.gen(function* () {
+    const pool = yield* Effect.acquireRelease(
+      Effect.sync(() => new Pool({ connectionString: inject("databaseServer").url, pipeline: true })),
+      (pool) => Effect.promise(() => pool.end())
+    )
+    const client = yield* Effect.promise(() => pool.connect())
+    usePipeline(client)
+    const heard: Array<string> = []
+    whenBegun(client, () => heard.push("nothing to wait for"))
+    yield* Effect.async<void>((resume) => {
+      client.query("BEGIN", () => undefined)
+      client.query("SELECT 1", () => {
+        heard.push("answered")
+        resume(Effect.void)
+      })
+      whenBegun(client, () => heard.push("begun"))
+      heard.push("sent")
+    })
+    client.release(true)
+    deepStrictEqual(heard, ["nothing to wait for", "sent", "begun", "answered"])
+  })
+)
 
 it.scopedLive("a request that finds no connection in time is dropped", () =>
   Effect.gen(function* () {
