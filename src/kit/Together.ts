@@ -10,7 +10,8 @@ interface Asked<A, B, E> {
  * of them at most, so that a thousand callers cost a few statements and not a thousand. `all` answers in the order of what
  * it was asked. When it fails for several, each is tried alone: what is wrong with one is not the trouble of those beside
  * it. What was asked is done also for a caller who goes away. A turn waits until as many ask as in the turn
- * before, no longer than `gathering`; who comes after one alone is not kept waiting.
+ * before, no longer than `gathering`; who comes after one alone is not kept waiting. Whoever holds a lock that `all` takes as
+ * well, in a transaction of his own, would wait for ever and everybody with him.
  */
 export const together = <A, B, E>(
   atOnce: number,
