@@ -101,6 +101,29 @@ layer(TestDatabase.layer, { excludeTestServices: true })("the outbox", (it) => {
     }).pipe(Effect.provide(engine()))
   )
 
+  it.scoped("reads nothing from memory before what was published earlier", () =>
+    Effect.gen(function* () {
+      const held: globalThis.Array<ServerResponse> = []
+      const receiver = yield* WebhookReceiver.make((response) => void held.push(response))
+      const arrived = (count: number) =>
+        until(
+          Effect.sync(() => receiver.ledger.length),
+          (length) => length >= count
+        )
+      for (let round = 0; round < 10; round++) {
+        const owner = yield* newOwner()
+        yield* register(owner, receiver.url, { timeoutSeconds: 30 })
+        const published = yield* Effect.replicateEffect(publishHere(owner), 32)
+        yield* publishHere(owner)
+        yield* arrived(33 * round + 32)
+        deepStrictEqual(eventIds(receiver).slice(-32).sort(), published.toSorted())
+        held.splice(0).forEach((response) => response.end())
+        yield* arrived(33 * round + 33)
+        held.splice(0).forEach((response) => response.end())
+      }
+    }).pipe(Effect.provide(engine()))
+  )
+
   it.scoped("sends in the order of publishing, but for the 32 that are sent at once", () =>
     Effect.gen(function* () {
       const held: globalThis.Array<ServerResponse> = []

@@ -53,6 +53,8 @@ export const deliveryLoop = Effect.fn("DeliveryLoop")(function* (
   let isWaitingForRoom = false
   /** Rows that are due may be unread, or just being read: new ones have to stand behind them. */
   let isBehind = true
+  /** Somebody told of rows that have not been read since. */
+  let isTold = false
 
   const roomToRead = () => held.room(Math.min(ahead, mostRead))
   const hasRoom = () => {
@@ -92,7 +94,7 @@ export const deliveryLoop = Effect.fn("DeliveryLoop")(function* (
   const wake = yield* listen({
     reserve: (deliveries) => {
       const room = held.room(ahead)
-      isBehind ||= deliveries.length > room.rows || room.bytes <= 0
+      isBehind ||= isTold || Option.contains(wake.unsafeSize(), 1) || deliveries.length > room.rows || room.bytes <= 0
       if (isBehind || !isFree()) return false
       held.add(deliveries)
       return true
@@ -167,7 +169,8 @@ export const deliveryLoop = Effect.fn("DeliveryLoop")(function* (
     Effect.zipRight(Effect.sleep(gathering))
   )
 
-  const wakeWithin = (pause: Duration.Duration) => Effect.asVoid(Effect.timeoutOption(Queue.take(wake), pause))
+  const told = Effect.tap(Queue.take(wake), () => Effect.sync(() => (isTold = true)))
+  const wakeWithin = (pause: Duration.Duration) => Effect.asVoid(Effect.timeoutOption(told, pause))
 
   /** While there is no room to read, handing over may go on only as long as nothing older waits for that room. */
   const isLeftBehind = (endpoint: OpenEndpoint["endpoint"]) =>
@@ -179,7 +182,7 @@ export const deliveryLoop = Effect.fn("DeliveryLoop")(function* (
   const rest = (endpoint: OpenEndpoint["endpoint"]) =>
     Effect.gen(function* () {
       const next = yield* dispatch.nextDue(endpoint, held.ids)
-      if (Option.isNone(next)) return yield* Queue.take(wake)
+      if (Option.isNone(next)) return yield* told
       const wait = DateTime.distanceDuration(yield* DateTime.now, next.value)
       const isPast = DateTime.lessThan(next.value, yield* DateTime.now)
       yield* wakeWithin(isPast ? shortestRest : Duration.max(wait, shortestRest))
@@ -207,11 +210,12 @@ export const deliveryLoop = Effect.fn("DeliveryLoop")(function* (
       onNone: () => Duration.millis(Pace.nextIn(recent, now.epochMillis)),
       onSome: (until) => DateTime.distanceDuration(now, DateTime.max(until, now))
     })
-    yield* held.rows > 0 && Duration.toMillis(pause) === 0 ? Queue.take(wake) : wakeWithin(pause)
+    yield* held.rows > 0 && Duration.toMillis(pause) === 0 ? told : wakeWithin(pause)
   })
 
   const take = Effect.fn("DeliveryLoop.take")(function* (endpoint: OpenEndpoint["endpoint"], most: number) {
     isBehind = true
+    isTold = false
     const room = { rows: most, bytes: roomToRead().bytes }
     const due = yield* dispatch.claim(endpoint, room, held.ids)
     if (Circuit.stateAt(circuit, yield* DateTime.now) === "open") return yield* dispatch.release(id)
@@ -229,7 +233,7 @@ export const deliveryLoop = Effect.fn("DeliveryLoop")(function* (
     target = Option.filter(yield* dispatch.open(id), ({ endpoint }) => endpoint.isActive)
     if (Option.isNone(target)) {
       yield* dispatch.cancel(id)
-      return yield* Queue.take(wake)
+      return yield* told
     }
     const { endpoint } = target.value
     if (judgements === judgementsBefore) {
@@ -239,7 +243,8 @@ export const deliveryLoop = Effect.fn("DeliveryLoop")(function* (
     isWaitingForRoom = !hasRoom()
     if (isWaitingForRoom) {
       isBehind ||= yield* isLeftBehind(endpoint)
-      return yield* isBehind ? Queue.take(wake) : rest(endpoint)
+      isTold = false
+      return yield* isBehind ? told : rest(endpoint)
     }
     const most = yield* allowed
     if (most > 0) return yield* take(endpoint, most)
