@@ -1,3 +1,4 @@
+import type { ServerResponse } from "node:http"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { deepStrictEqual } from "@effect/vitest/utils"
 import { Effect, Option } from "effect"
@@ -233,6 +234,13 @@ const others: ReadonlyArray<Refusal> = [
 ]
 
 const request = (url = "") => chatRequest(url, { temperature: Option.some(0.7), maxTokens: Option.some(64) })
+/** A provider that answers once it has read what it is asked. */
+const parsing = (answer: (sent: Readonly<Record<string, unknown>>, response: ServerResponse) => void) =>
+  faultyProvider((incoming, response) => {
+    let text = ""
+    incoming.on("data", (chunk) => (text += String(chunk)))
+    incoming.on("end", () => answer(JSON.parse(text), response))
+  })
 const errorIn = (body: unknown) => Option.getOrThrow(providerErrorIn(body))
 
 describe("the refusal of", () => {
@@ -264,17 +272,11 @@ layer(driver, { excludeTestServices: true })("a model that refuses", (it) => {
         Effect.gen(function* () {
           const { complete } = yield* ChatModel
           const asked: Array<ReadonlyArray<string>> = []
-          const url = yield* faultyProvider((incoming, response) => {
-            let text = ""
-            incoming.on("data", (chunk) => (text += String(chunk)))
-            incoming.on("end", () => {
-              const names = Object.keys(JSON.parse(text))
-              asked.push(names)
-              response.statusCode = names.includes(field) ? status : 200
-              response.end(
-                names.includes(field) ? JSON.stringify(body) : '{"choices":[{"message":{"content":"Yes."}}]}'
-              )
-            })
+          const url = yield* parsing((sent, response) => {
+            const names = Object.keys(sent)
+            asked.push(names)
+            response.statusCode = names.includes(field) ? status : 200
+            response.end(names.includes(field) ? JSON.stringify(body) : '{"choices":[{"message":{"content":"Yes."}}]}')
           })
           assert.strictEqual((yield* complete(request(url))).reply, "Yes.", from)
           assert.strictEqual((yield* complete(request(url))).reply, "Yes.", from)
@@ -293,20 +295,16 @@ layer(driver, { excludeTestServices: true })("a model that refuses", (it) => {
   const moody = (refused: () => ReadonlyArray<string>) =>
     Effect.gen(function* () {
       const asked: Array<string> = []
-      const url = yield* faultyProvider((incoming, response) => {
-        let text = ""
-        incoming.on("data", (chunk) => (text += String(chunk)))
-        incoming.on("end", () => {
-          const limit = Object.keys(JSON.parse(text)).find((name) => name.startsWith("max_")) ?? ""
-          asked.push(limit)
-          const isRefused = refused().includes(limit)
-          response.statusCode = isRefused ? 400 : 200
-          response.end(
-            isRefused
-              ? JSON.stringify({ error: { message: `Unrecognized request argument supplied: ${limit}` } })
-              : '{"choices":[{"message":{"content":"Yes."}}]}'
-          )
-        })
+      const url = yield* parsing((sent, response) => {
+        const limit = Object.keys(sent).find((name) => name.startsWith("max_")) ?? ""
+        asked.push(limit)
+        const isRefused = refused().includes(limit)
+        response.statusCode = isRefused ? 400 : 200
+        response.end(
+          isRefused
+            ? JSON.stringify({ error: { message: `Unrecognized request argument supplied: ${limit}` } })
+            : '{"choices":[{"message":{"content":"Yes."}}]}'
+        )
       })
       return { asked, url }
     })
